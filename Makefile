@@ -1,0 +1,67 @@
+# poolmem: see README.md. Targets: all test check bench install coverage format clean
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+MANDIR ?= $(PREFIX)/share/man
+B ?= build
+CC ?= gcc
+CXX ?= g++
+
+WARN := -Wall -Wextra -Werror -Wno-unused-parameter
+OPT ?= -O2
+CFLAGS_ALL = -std=gnu11 $(OPT) -g $(WARN) -fvisibility=hidden -fno-math-errno -D_GNU_SOURCE -DPOOLMEM_VERSION='"$(VERSION)"' \
+             -Iallocator -Iinclude $(CFLAGS)
+
+ALLOC_SRC := $(wildcard allocator/*.c)
+INTER_SRC := $(wildcard interpose/*.c)
+TOOL_SRC  := $(wildcard tools/*.c)
+UNIT_SRC  := $(wildcard tests/unit/*.c)
+HDR       := $(wildcard allocator/*.h interpose/*.h tools/*.h include/*.h)
+
+# one object tree a flavour: pic for the libraries, asan/tsan for the unit tests
+obj = $(patsubst %.c,$(B)/$(1)/%.o,$(2))
+
+.PHONY: all clean
+TARGETS := $(B)/libpool.a
+ifneq ($(INTER_SRC),)
+TARGETS += $(B)/libpoolmem.so
+endif
+ifneq ($(TOOL_SRC),)
+TARGETS += $(B)/poolmem
+endif
+all: $(TARGETS)
+
+PIC := -fPIC -ftls-model=initial-exec -fomit-frame-pointer -fno-plt
+$(B)/pic/%.o: %.c $(HDR)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(PIC) -c $< -o $@
+
+$(B)/libpool.a: $(call obj,pic,$(ALLOC_SRC))
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/libpoolmem.so: $(call obj,pic,$(ALLOC_SRC) $(INTER_SRC)) interpose/libpoolmem.map
+	$(CC) -shared -o $@ -Wl,-soname,libpoolmem.so.1 -Wl,--version-script=interpose/libpoolmem.map \
+	  -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,--no-undefined $(filter %.o,$^) -lunwind -linih -ldl $(LDFLAGS)
+	ln -sf libpoolmem.so $(B)/libpoolmem.so.1
+
+$(B)/poolmem: $(call obj,pic,$(TOOL_SRC) $(ALLOC_SRC)) $(HDR)
+	$(CC) -o $@ $(filter %.o,$^) $(TOOL_LIBS) $(LDFLAGS)
+
+# --- unit tests (Criterion), three flavours -------------------------------------------------------
+UNIT_FLAGS_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+UNIT_FLAGS_tsan := -fsanitize=thread
+define flavour
+$(B)/$(1)/%.o: %.c $(HDR)
+	@mkdir -p $$(@D)
+	$(CC) $(CFLAGS_ALL) -O1 -fno-omit-frame-pointer -DPOOL_DEBUG=1 $(UNIT_FLAGS_$(1)) -c $$< -o $$@
+$(B)/tests/unit-$(1): $(call obj,$(1),$(ALLOC_SRC) $(UNIT_SRC))
+	@mkdir -p $$(@D)
+	$(CC) $(UNIT_FLAGS_$(1)) -o $$@ $$^ -lcriterion -lpthread -lz
+endef
+$(foreach f,plain asan tsan,$(eval $(call flavour,$(f))))
+
+-include mk/*.mk
+
+clean:
+	rm -rf $(B)

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.c - see pool.h: the part of a pool that does not depend on its kind: argument checks, the lock of
+ * shared pools, the counts that every report shows, and the words for it.
+ * Cost: two or three tests and a few adds above the kind's own code.
+ */
+#include "pool.h"
+
+#include <string.h>
+
+void pool_init(pool *p, const pool_ops *ops, pool_kind kind, const char *name, pool *parent)
+{
+    memset(p, 0, sizeof *p);
+    p->ops = ops;
+    p->kind = (uint8_t)kind;
+    p->parent = parent;
+    p->lock.rank = RANK_POOL;
+    strncpy(p->name, name ? name : "", POOL_NAME_MAX);
+}
+
+static void enter(pool *p)
+{
+    if (p->flags & POOL_SHARED)
+        lock_take(&p->lock);
+}
+
+static void leave(pool *p)
+{
+    if (p->flags & POOL_SHARED)
+        lock_drop(&p->lock);
+}
+
+static pool_status check_request(const pool_request *r)
+{
+    if (r->size > SIZE_LIMIT)
+        return POOL_OVERFLOW;
+    return r->align && !is_pow2(r->align) ? POOL_ALIGN : POOL_OK;
+}
+
+static void count_live(pool *p, uint64_t gained, uint64_t lost)
+{
+    p->counts.live_bytes += gained - lost;
+    if (p->counts.live_bytes > p->counts.peak_bytes)
+        p->counts.peak_bytes = p->counts.live_bytes;
+}
+
+static pool_status alloc_counted(pool *p, const pool_request *r, void **out)
+{
+    pool_status s = p->ops->alloc(p, r, out);
+    if (s != POOL_OK) {
+        p->counts.failed += s != POOL_ZERO;
+        return s;
+    }
+    p->counts.allocs++;
+    p->counts.live_blocks++;
+    p->counts.alloc_bytes += r->size;
+    count_live(p, p->ops->size(p, *out), 0);
+    return POOL_OK;
+}
+
+pool_status pool_alloc(pool *p, const pool_request *r, void **out)
+{
+    *out = NULL;
+    pool_status s = check_request(r);
+    if (s != POOL_OK)
+        return s;
+    enter(p);
+    s = alloc_counted(p, r, out);
+    leave(p);
+    return s;
+}
+
+static pool_status free_counted(pool *p, void *block)
+{
+    size_t size = p->ops->size(p, block);
+    pool_status s = p->ops->free(p, block);
+    if (s == POOL_OK) {
+        p->counts.frees++;
+        p->counts.live_blocks -= p->counts.live_blocks > 0;
+        count_live(p, 0, size);
+    }
+    return s;
+}
+
+pool_status pool_free(pool *p, void *block)
+{
+    if (!block)
+        return POOL_OK;
+    enter(p);
+    pool_status s = free_counted(p, block);
+    leave(p);
+    return s;
+}
+
+static pool_status resize_counted(pool *p, void *block, const pool_request *r, void **out)
+{
+    if (!block)
+        return alloc_counted(p, r, out);
+    size_t before = p->ops->size(p, block);
+    pool_status s = p->ops->resize ? p->ops->resize(p, block, r, out) : POOL_UNSUPPORTED;
+    if (s == POOL_ZERO) {
+        p->counts.frees++;
+        p->counts.live_blocks--;
+        count_live(p, 0, before);
+    } else if (s == POOL_OK) {
+        p->counts.reallocs++;
+        p->counts.alloc_bytes += r->size;
+        count_live(p, p->ops->size(p, *out), before);
+    } else {
+        p->counts.failed++;
+    }
+    return s;
+}
+
+pool_status pool_resize(pool *p, void *block, const pool_request *r, void **out)
+{
+    *out = NULL;
+    pool_status s = check_request(r);
+    if (s != POOL_OK)
+        return s;
+    enter(p);
+    s = resize_counted(p, block, r, out);
+    leave(p);
+    return s;
+}
+
+pool_status pool_set_option(pool *p, int which, uintptr_t value)
+{
+    if (!p->ops->set_option)
+        return POOL_UNSUPPORTED;
+    enter(p);
+    pool_status s = p->ops->set_option(p, which, value);
+    leave(p);
+    return s;
+}
+
+bool pool_check_empty(pool *p)
+{
+    enter(p);
+    bool empty = p->ops->check_empty ? p->ops->check_empty(p) : p->counts.live_blocks == 0;
+    leave(p);
+    return empty;
+}
+
+void pool_range(const pool *p, uintptr_t *first, uintptr_t *last)
+{
+    *first = p->first;
+    *last = p->last;
+}
+
+bool pool_contains(const pool *p, const void *address)
+{
+    return (uintptr_t)address - p->first <= p->last - p->first && p->last;
+}
+
+size_t pool_largest_free(pool *p)
+{
+    enter(p);
+    size_t n = p->ops->largest_free ? p->ops->largest_free(p) : 0;
+    leave(p);
+    return n;
+}
+
+size_t pool_free_bytes(pool *p)
+{
+    enter(p);
+    size_t n = p->ops->free_bytes ? p->ops->free_bytes(p) : 0;
+    leave(p);
+    return n;
+}
+
+size_t pool_size(pool *p, const void *block)
+{
+    enter(p);
+    size_t n = p->ops->size(p, block);
+    leave(p);
+    return n;
+}
+
+pool_status pool_destroy(pool *p)
+{
+    return p->ops->destroy ? p->ops->destroy(p) : POOL_UNSUPPORTED;
+}
+
+size_t pool_report_leaks(pool *p)
+{
+    return p->ops->report_leaks ? p->ops->report_leaks(p) : 0;
+}
+
+size_t pool_describe(pool *p, const void *block, char *out, size_t cap)
+{
+    if (cap)
+        *out = 0;
+    return p->ops->describe ? p->ops->describe(p, block, out, cap) : 0;
+}
+
+bool pool_check(pool *p)
+{
+    enter(p);
+    bool sound = !p->ops->check || p->ops->check(p);
+    leave(p);
+    return sound;
+}
+
+void pool_get_stats(pool *p, pool_stats *out)
+{
+    enter(p);
+    *out = p->counts;
+    if (p->ops->stats)
+        p->ops->stats(p, out);
+    leave(p);
+}
+
+const char *pool_kind_name(pool_kind k)
+{
+    static const char *const names[POOL_KINDS] = {"heap", "retail", "clump", "arena",
+                                                  "hunk", "filter", "track"};
+    return (unsigned)k < POOL_KINDS ? names[k] : "unknown";
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pools.h - floor F4: the pools of the process by id: Global 0, System 1, then what the rules name.
+ */
+#ifndef POOLMEM_POOLS_H
+#define POOLMEM_POOLS_H
+
+#include "pool.h"
+#include "thread.h"
+
+typedef struct pool_spec {
+    const char *name;
+    const char *parent; /* NULL: Global */
+    pool_kind kind;     /* heap, retail or clump */
+    uint64_t size;      /* limit of a heap, size of a fixed pool; 0 none */
+    pool_over over;
+} pool_spec;
+
+/* Makes a pool or, when the name exists, gives it the new settings. Returns its id or -1 (table full).
+   Parents are created on demand with default settings. Takes the registry lock. */
+int pools_define(const pool_spec *spec);
+/* Id by exact name, -1 none. */
+int pools_find(const char *name);
+const char *pools_name(uint32_t id);
+uint32_t pools_count(void);
+
+#endif

@@ -3,11 +3,11 @@
  * stats.h - floor F1: the published layout, version 1: one mapping (a memfd) that the process writes and any
  * reader with the right to open it may map. Counters live here, where they are made; the reader adds them up.
  *
- *   header | pools[] | sites[] | frames[] | modules[] | strings | tallies[]
+ *   header | pools[] | sites[] | lives[] | frames[] | modules[] | strings | tallies[]
  *
  * Invariants: (1) a row is complete before the count that makes it visible is raised (release store; readers
  * load the count with acquire); rows are never removed or moved; (2) a tally has one writer, the thread that
- * owns it, and only grows; (3) string offset 0 is the empty string; (4) offsets are bytes from the header.
+ * owns it, and only grows; its site is stored before its first count; (3) string offset 0 is the empty string; (4) offsets are bytes from the header.
  * What a pool holds right now is not copied here on every call: it stands in the heap's block records, whose
  * place the header tells (heap_stats.h reads them, in this process or in another).
  * After fork the child gets a mapping of its own (publish.c).
@@ -27,6 +27,7 @@
 #define STATS_STRINGS     (16u << 20) /* bytes */
 #define STATS_TALLIES     (1u << 20)
 #define STATS_SITE_FRAMES 12
+/* The STATS_ sizes are the most there is; the *_max fields of the header tell what this mapping has. */
 
 /* Ids that always exist; see pools.h. Site n < STATS_POOLS is pool n's base site: calls without a stack. */
 enum { STATS_POOL_GLOBAL = 0, STATS_POOL_SYSTEM = 1 };
@@ -51,6 +52,12 @@ typedef struct stats_site {
     uint32_t frame_count;
     uint32_t frames[STATS_SITE_FRAMES]; /* rows of the frame table, innermost first */
 } stats_site;
+
+/* What is live of one call-site: kept only when every allocation is tracked (header: track). Many writers,
+   relaxed atomic adds; never negative at a quiet moment. */
+typedef struct stats_live {
+    int64_t bytes, blocks;
+} stats_live;
 
 typedef struct stats_frame {
     uint32_t module;        /* row of the module table */
@@ -86,8 +93,11 @@ typedef struct stats_header {
     char exe[256];
     char library[16]; /* version of the library */
     uint32_t pool_count, site_count, frame_count, module_count, string_bytes, tally_count;
-    uint32_t pools_at, sites_at, frames_at, modules_at, strings_at, tallies_at; /* offsets */
+    uint32_t pool_max, site_max, frame_max, module_max, string_max, tally_max;            /* rows there are */
+    uint32_t pools_at, sites_at, lives_at, frames_at, modules_at, strings_at, tallies_at; /* offsets */
+    uint32_t track; /* 1: lives[] is kept (POOLMEM_TRACK) */
     uint64_t foreign_frees, misuse, sites_lost, tallies_lost;
+    uint64_t track_lost; /* allocations that could not be recorded */
     uint64_t unwound; /* calls that had to be unwound (memo misses) */
     uint64_t faults;  /* faults of ours that degraded to plain allocation */
     uint64_t world;   /* address of struct world in the process (heap.h), for heap_stats.h */
@@ -101,6 +111,7 @@ INLINE void *stats_at(const stats_header *h, uint32_t offset)
 }
 #define stats_pools(h)          ((stats_pool *)stats_at((h), (h)->pools_at))
 #define stats_sites(h)          ((stats_site *)stats_at((h), (h)->sites_at))
+#define stats_lives(h)          ((stats_live *)stats_at((h), (h)->lives_at))
 #define stats_frames(h)         ((stats_frame *)stats_at((h), (h)->frames_at))
 #define stats_modules(h)        ((stats_module *)stats_at((h), (h)->modules_at))
 #define stats_tallies(h)        ((stats_tally *)stats_at((h), (h)->tallies_at))

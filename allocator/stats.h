@@ -7,10 +7,10 @@
  *
  * Invariants: (1) a row is complete before the count that makes it visible is raised (release store; readers
  * load the count with acquire); rows are never removed or moved; (2) a tally has one writer, the thread that
- * owns it, and only grows; its site is stored before its first count; (3) string offset 0 is the empty string; (4) offsets are bytes from the header.
- * What a pool holds right now is not copied here on every call: it stands in the heap's block records, whose
- * place the header tells (heap_stats.h reads them, in this process or in another).
- * After fork the child gets a mapping of its own (publish.c).
+ * owns it, and only grows; its site is stored before its first count; (3) string offset 0 is the empty
+ * string; (4) offsets are bytes from the header. What a pool holds right now is not copied here on every
+ * call: it stands in the heap's block records, whose place the header tells (heap_stats.h reads them, in this
+ * process or in another). After fork the child gets a mapping of its own (publish.c).
  */
 #ifndef POOLMEM_STATS_H
 #define POOLMEM_STATS_H
@@ -90,6 +90,7 @@ typedef struct stats_header {
     uint32_t pid, sequence; /* reports written so far */
     uint64_t start_ns;      /* CLOCK_MONOTONIC at start */
     uint64_t address;       /* where the mapping stands in the process */
+    uint64_t bytes;         /* of the whole mapping */
     char exe[256];
     char library[16]; /* version of the library */
     uint32_t pool_count, site_count, frame_count, module_count, string_bytes, tally_count;
@@ -98,10 +99,10 @@ typedef struct stats_header {
     uint32_t track; /* 1: lives[] is kept (POOLMEM_TRACK) */
     uint64_t foreign_frees, misuse, sites_lost, tallies_lost;
     uint64_t track_lost; /* allocations that could not be recorded */
-    uint64_t unwound; /* calls that had to be unwound (memo misses) */
-    uint64_t faults;  /* faults of ours that degraded to plain allocation */
-    uint64_t world;   /* address of struct world in the process (heap.h), for heap_stats.h */
-    uint64_t mark_ns; /* time of the last poolmem_mark, 0 none */
+    uint64_t unwound;    /* calls that had to be unwound (memo misses) */
+    uint64_t faults;     /* faults of ours that degraded to plain allocation */
+    uint64_t world;      /* address of struct world in the process (heap.h), for heap_stats.h */
+    uint64_t mark_ns;    /* time of the last poolmem_mark, 0 none */
     char mark[64];
 } stats_header;
 

@@ -23,7 +23,7 @@ obj = $(patsubst %.c,$(B)/$(1)/%.o,$(2))
 
 .PHONY: all clean
 TARGETS := $(B)/libpool.a
-ifneq ($(INTER_SRC),)
+ifneq ($(wildcard interpose/libpoolmem.map),)
 TARGETS += $(B)/libpoolmem.so
 endif
 ifneq ($(TOOL_SRC),)
@@ -45,17 +45,21 @@ $(B)/libpoolmem.so: $(call obj,pic,$(ALLOC_SRC) $(INTER_SRC)) interpose/libpoolm
 	  -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,--no-undefined $(filter %.o,$^) -lunwind -linih -ldl $(LDFLAGS)
 	ln -sf libpoolmem.so $(B)/libpoolmem.so.1
 
-$(B)/poolmem: $(call obj,pic,$(TOOL_SRC) $(ALLOC_SRC)) $(HDR)
+# what the command shares with the library: formatters, the configuration reader
+TOOL_EXTRA := $(wildcard interpose/report*.c interpose/sink.c)
+$(B)/poolmem: $(call obj,pic,$(TOOL_SRC) $(ALLOC_SRC) $(TOOL_EXTRA)) $(HDR)
 	$(CC) -o $@ $(filter %.o,$^) $(TOOL_LIBS) $(LDFLAGS)
 
 # --- unit tests (Criterion), three flavours -------------------------------------------------------
 UNIT_FLAGS_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 UNIT_FLAGS_tsan := -fsanitize=thread
+# objects of interpose/ that unit tests link
+UNIT_EXTRA := $(wildcard interpose/onstack.c interpose/sink.c interpose/report*.c interpose/publish*.c interpose/raw.c interpose/track.c)
 define flavour
 $(B)/$(1)/%.o: %.c $(HDR)
 	@mkdir -p $$(@D)
 	$(CC) $(CFLAGS_ALL) -O1 -fno-omit-frame-pointer -DPOOL_DEBUG=1 $(UNIT_FLAGS_$(1)) -c $$< -o $$@
-$(B)/tests/unit-$(1): $(call obj,$(1),$(ALLOC_SRC) $(UNIT_SRC))
+$(B)/tests/unit-$(1): $(call obj,$(1),$(ALLOC_SRC) $(UNIT_EXTRA) $(UNIT_SRC))
 	@mkdir -p $$(@D)
 	$(CC) $(UNIT_FLAGS_$(1)) -o $$@ $$^ -lcriterion -lpthread -lz
 endef

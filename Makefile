@@ -40,28 +40,34 @@ $(B)/libpool.a: $(call obj,pic,$(ALLOC_SRC))
 	rm -f $@
 	$(AR) rcs $@ $^
 
+# inih and the demangler are linked in: nothing but libunwind is dragged into the host
+CONF_LIBS := -l:libinih.a -l:libiberty.a
+INTER_LIBS := -lunwind $(CONF_LIBS) -Wl,--exclude-libs,ALL -ldl
 $(B)/libpoolmem.so: $(call obj,pic,$(ALLOC_SRC) $(INTER_SRC)) interpose/libpoolmem.map
 	$(CC) -shared -o $@ -Wl,-soname,libpoolmem.so.1 -Wl,--version-script=interpose/libpoolmem.map \
-	  -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,--no-undefined $(filter %.o,$^) -lunwind -linih -ldl $(LDFLAGS)
+	  -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,--no-undefined $(filter %.o,$^) $(INTER_LIBS) $(LDFLAGS)
 	ln -sf libpoolmem.so $(B)/libpoolmem.so.1
 
 # what the command shares with the library: formatters, the configuration reader
-TOOL_EXTRA := $(wildcard interpose/report*.c interpose/sink.c)
+CONF_SRC := $(wildcard interpose/config_file.c interpose/rule*.c interpose/builtin_rules.c interpose/symbol_map.c \
+            interpose/demangle.c interpose/glob.c interpose/keep.c interpose/textfile.c interpose/entry.c)
+TOOL_EXTRA := $(wildcard interpose/report*.c interpose/sink.c) $(CONF_SRC)
 $(B)/poolmem: $(call obj,pic,$(TOOL_SRC) $(ALLOC_SRC) $(TOOL_EXTRA)) $(HDR)
-	$(CC) -o $@ $(filter %.o,$^) $(TOOL_LIBS) $(LDFLAGS)
+	$(CC) -o $@ $(filter %.o,$^) $(TOOL_LIBS) $(CONF_LIBS) $(LDFLAGS)
 
 # --- unit tests (Criterion), three flavours -------------------------------------------------------
 UNIT_FLAGS_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 UNIT_FLAGS_tsan := -fsanitize=thread
 # objects of interpose/ that unit tests link
-UNIT_EXTRA := $(wildcard interpose/onstack.c interpose/sink.c interpose/report*.c interpose/publish*.c interpose/raw.c interpose/track.c)
+UNIT_EXTRA := $(wildcard interpose/onstack.c interpose/sink.c interpose/report*.c interpose/publish*.c interpose/raw.c interpose/track.c) \
+              $(wildcard interpose/symbols.c interpose/elf.c) $(CONF_SRC)
 define flavour
 $(B)/$(1)/%.o: %.c $(HDR)
 	@mkdir -p $$(@D)
 	$(CC) $(CFLAGS_ALL) -O1 -fno-omit-frame-pointer -DPOOL_DEBUG=1 $(UNIT_FLAGS_$(1)) -c $$< -o $$@
 $(B)/tests/unit-$(1): $(call obj,$(1),$(ALLOC_SRC) $(UNIT_EXTRA) $(UNIT_SRC))
 	@mkdir -p $$(@D)
-	$(CC) $(UNIT_FLAGS_$(1)) -o $$@ $$^ -lcriterion -lpthread -lz
+	$(CC) $(UNIT_FLAGS_$(1)) -o $$@ $$^ -lcriterion -lpthread -lz $(CONF_LIBS)
 endef
 $(foreach f,plain asan tsan,$(eval $(call flavour,$(f))))
 

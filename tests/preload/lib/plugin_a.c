@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+/* One of two plug-ins that differ in nothing but their name. */
+#define PLUGIN_MARK 'a'
+#include "plugin.h"

@@ -21,6 +21,7 @@
 #define KIB(n) ((size_t)(n) << 10)
 #define MIB(n) ((size_t)(n) << 20)
 #define GIB(n) ((size_t)(n) << 30)
+#define HIDDEN __attribute__((visibility("hidden")))
 
 /* Sizes above this are refused everywhere: C's pointer differences could not express them. */
 #define SIZE_LIMIT ((size_t)PTRDIFF_MAX)

@@ -14,6 +14,8 @@ size_t os_page_size(void);
 
 /* Reserves address space without access; `align` is a power of two >= a page. NULL: none to be had. */
 void *os_reserve(size_t size, size_t align);
+/* Reserves address space that reads as zeros and cannot be written before os_commit. */
+void *os_reserve_zeros(size_t size);
 /* Makes part of a reservation readable and writable. False: the system refuses. */
 bool os_commit(void *p, size_t size);
 /* Gives the pages back at once; they read as zero when touched again and stay committed. */

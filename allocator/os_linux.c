@@ -59,6 +59,11 @@ void *os_reserve(size_t size, size_t align)
     return p;
 }
 
+void *os_reserve_zeros(size_t size)
+{
+    return faulted() ? NULL : map(NULL, size, PROT_READ, MAP_NORESERVE);
+}
+
 bool os_commit(void *p, size_t size)
 {
     int saved = errno;

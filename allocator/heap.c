@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.c - see heap.h: what happens when a front's block has nothing to give, when a block becomes full,
+ * free again or empty, and who pays for it.
+ *
+ *   carve     the untouched rest of a block becomes fragments, a page's worth at a time
+ *   charge    carved bytes are taken from the heap and from every ancestor, against their limits
+ *   count     a block's live bytes enter the heap's estimate (and its peak) whenever the block changes state
+ *
+ * Invariants: heap.h (3); a block's slow_at is used-1 when it is full (the first free links it again), else a
+ * quarter of its capacity below the last count, 0 at the least (empty), or -1 when it is kept though empty.
+ * Cost: a refill every 4 KiB of small blocks; the zone lock once in 64 KiB.
+ */
+#include "heap.h"
+#include "fatal.h"
+#include "heap_private.h"
+
+#include <string.h>
+
+#define CARVE_STEP ((uint32_t)4096)
+
+struct block no_block = {.free = (void *)1, .slow_at = -1};
+void (*heap_over_hook)(heap *h, size_t size);
+void (*heap_overwritten_hook)(heap *h, void *fragment);
+
+/* --- account ----------------------------------------------------------------------------------- */
+
+static bool over_limit(const heap *h, uint64_t taken)
+{
+    return h->pool.limit && taken > h->pool.limit;
+}
+
+static void say_over(heap *h, size_t size)
+{
+    bool first = !__atomic_exchange_n(&h->warned, true, __ATOMIC_RELAXED);
+    if (heap_over_hook && (first || h->pool.over == OVER_ABORT))
+        heap_over_hook(h, size);
+}
+
+void heap_uncharge(heap *h, size_t bytes)
+{
+    __atomic_fetch_sub(&h->own_taken, bytes, __ATOMIC_RELAXED);
+    for (heap *a = h; a; a = a->parent)
+        __atomic_fetch_sub(&a->taken, bytes, __ATOMIC_RELAXED);
+}
+
+static void uncharge_below(heap *h, heap *end, size_t bytes)
+{
+    for (heap *a = h; a != end; a = a->parent)
+        __atomic_fetch_sub(&a->taken, bytes, __ATOMIC_RELAXED);
+}
+
+/* NULL: granted. Else the ancestor (or h) whose limit refuses, with nothing charged. */
+heap *heap_charge(heap *h, size_t bytes)
+{
+    for (heap *a = h; a; a = a->parent) {
+        uint64_t taken = __atomic_add_fetch(&a->taken, bytes, __ATOMIC_RELAXED);
+        if (likely(!h->budgeted) || !over_limit(a, taken))
+            continue;
+        __atomic_fetch_add(&a->over_limit, 1, __ATOMIC_RELAXED);
+        say_over(a, bytes);
+        if (a->pool.over != OVER_WARN) {
+            uncharge_below(h, a->parent, bytes);
+            return a;
+        }
+    }
+    __atomic_fetch_add(&h->own_taken, bytes, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+void heap_count(heap *h, int64_t delta)
+{
+    int64_t live = __atomic_add_fetch(&h->live_estimate, delta, __ATOMIC_RELAXED);
+    if (delta > 0 && live > (int64_t)relaxed_load(&h->peak_bytes)) {
+        relaxed_store(&h->peak_bytes, (uint64_t)live);
+        if (h->peak_sink)
+            relaxed_store(h->peak_sink, (uint64_t)live);
+    }
+}
+
+static void count_block(block *b)
+{
+    uint64_t bytes = (uint64_t)b->used * b->size;
+    heap_count(b->front->heap, (int64_t)(bytes - b->counted));
+    b->counted = bytes;
+}
+
+/* --- lists of a front --------------------------------------------------------------------------- */
+
+/* Behind the head: the head stays the block that is hot. */
+void front_link(front *f, block *b)
+{
+    block **head = &f->bin[b->class_id];
+    b->full = 0;
+    if (*head == &no_block) {
+        b->prev = b->next = NULL;
+        *head = b;
+        return;
+    }
+    b->prev = *head;
+    b->next = (*head)->next;
+    if (b->next)
+        b->next->prev = b;
+    (*head)->next = b;
+}
+
+void front_unlink(front *f, block *b)
+{
+    if (b->next)
+        b->next->prev = b->prev;
+    if (b->prev)
+        b->prev->next = b->next;
+    else
+        f->bin[b->class_id] = b->next ? b->next : &no_block;
+    b->next = b->prev = NULL;
+}
+
+static uint32_t quarter(const block *b)
+{
+    uint32_t fragments = b->limit / b->size / 4;
+    return fragments ? fragments : 1;
+}
+
+static void retire_full(front *f, block *b)
+{
+    count_block(b);
+    front_unlink(f, b);
+    b->full = 1;
+    b->slow_at = (int32_t)b->used - 1;
+}
+
+/* --- blocks ------------------------------------------------------------------------------------- */
+
+static void give_to_zone(heap *h, block *b)
+{
+    lock_take(&h->zone->lock);
+    b->kind = BLOCK_FREE;
+    zone_give(h->zone, block_number(b), 1, false);
+    lock_drop(&h->zone->lock);
+}
+
+/* An empty block that is in no list leaves its owner. */
+static void release(front *f, block *b)
+{
+    heap_uncharge(f->heap, b->carved);
+    relaxed_store(&b->owner, NULL);
+    b->carved = 0;
+    if (f->spares < SPARES_MAX) {
+        b->next = f->spare;
+        f->spare = b;
+        f->spares++;
+        return;
+    }
+    give_to_zone(f->heap, b);
+}
+
+void front_release_spares(front *f)
+{
+    while (f->spare) {
+        block *b = f->spare;
+        f->spare = b->next;
+        b->next = NULL;
+        give_to_zone(f->heap, b);
+    }
+    f->spares = 0;
+}
+
+/* An empty block: the head of its bin is kept, so that a lone pair of calls does not come here each time. */
+static void empty_block(front *f, block *b)
+{
+    if (f->bin[b->class_id] == b) {
+        b->slow_at = -1;
+        return;
+    }
+    front_unlink(f, b);
+    release(f, b);
+    heap_tick(f->owner);
+}
+
+void heap_free_transition(block *b)
+{
+    front *f = b->front;
+    count_block(b);
+    if (b->full)
+        front_link(f, b);
+    if (!b->used) {
+        empty_block(f, b);
+        return;
+    }
+    uint32_t step = quarter(b);
+    b->slow_at = b->used > step ? (int32_t)(b->used - step) : 0;
+}
+
+/* Gives back the empty blocks a front keeps. */
+void front_trim(front *f)
+{
+    for (unsigned c = 0; c < CLASS_COUNT; c++) {
+        for (block *b = f->bin[c], *next; b && b != &no_block; b = next) {
+            next = b->next;
+            if (b->used) {
+                b->slow_at = 0;
+                continue;
+            }
+            front_unlink(f, b);
+            release(f, b);
+        }
+    }
+    front_release_spares(f);
+}
+
+/* More fragments from the untouched part; the list must be empty. False: a limit refuses. */
+static heap *carve(block *b)
+{
+    uint32_t step = b->size >= CARVE_STEP ? b->size : CARVE_STEP / b->size * b->size;
+    uint32_t end = b->carved + step < b->limit ? b->carved + step : b->limit;
+    heap *refuser = heap_charge(b->front->heap, end - b->carved);
+    if (refuser)
+        return refuser;
+    char *start = block_start(b), *p = start + b->carved, *last = start + end - b->size;
+    b->free = p;
+    for (; p < last; p += b->size)
+        *(void **)p = p + b->size;
+    *(void **)last = FREE_END(start);
+    relaxed_store(&b->carved, end);
+    return NULL;
+}
+
+static block *take_block(front *f)
+{
+    block *b = f->spare;
+    if (b) {
+        f->spare = b->next;
+        f->spares--;
+        return b;
+    }
+    heap *h = f->heap;
+    bool zeroed;
+    lock_take(&h->zone->lock);
+    uint32_t n = zone_take(h->zone, 1, 1, &zeroed);
+    b = n == UINT32_MAX ? NULL : &world.records[n];
+    if (b) {
+        b->heap = h->id;
+        b->kind = BLOCK_FRAGMENTS;
+    }
+    lock_drop(&h->zone->lock);
+    return b;
+}
+
+static block *fresh_block(front *f, unsigned c)
+{
+    block *b = take_block(f);
+    if (!b)
+        return NULL;
+    uint32_t size = (uint32_t)class_size(c);
+    b->free = FREE_END(block_start(b));
+    b->used = 0;
+    b->counted = 0;
+    b->carved = 0;
+    b->size = size;
+    b->limit = (uint32_t)(BLOCK_SIZE / size * size);
+    b->class_id = (uint8_t)c;
+    b->slow_at = 0;
+    b->front = f;
+    front_link(f, b);
+    __atomic_store_n(&b->owner, f->owner, __ATOMIC_RELEASE);
+    return b;
+}
+
+/* --- refill ------------------------------------------------------------------------------------- */
+
+static bool overwritten(const block *b)
+{
+    void *next = *(void **)b->free;
+    return (((uintptr_t)next ^ (uintptr_t)b->free) >> BLOCK_SHIFT) != 0;
+}
+
+/* The program wrote into freed memory: what hangs behind the first fragment cannot be trusted. It stays
+   in `used` for ever, as the fragments may still be linked elsewhere. */
+static void drop_list(block *b)
+{
+    if (heap_overwritten_hook)
+        heap_overwritten_hook(b->front->heap, b->free);
+    b->free = FREE_END(block_start(b));
+}
+
+/* A block of class c with something free at the head of the bin; NULL: no memory, or *refuser. */
+static block *ready_block(front *f, unsigned c, heap **refuser)
+{
+    for (;;) {
+        block *b = f->bin[c];
+        if (b == &no_block && !(b = fresh_block(f, c)))
+            return NULL;
+        if (!IS_FREE_END(b->free)) {
+            if (likely(!overwritten(b)))
+                return b;
+            drop_list(b);
+        }
+        if (b->carved < b->limit) {
+            *refuser = carve(b);
+            return *refuser ? NULL : b;
+        }
+        retire_full(f, b);
+    }
+}
+
+static void *pop(block *b)
+{
+    void *p = b->free;
+    uintptr_t offset = (uintptr_t)p - world.base;
+    bits *w = bits_of(offset);
+    b->free = *(void **)p;
+    relaxed_store(&b->used, b->used + 1);
+    relaxed_store(&w->live, relaxed_load(&w->live) | bit_of(offset));
+    return p;
+}
+
+/* The pool that refuses says who serves instead: with `spill` its parent, else nobody. */
+void *front_refused(front *f, heap *refuser, size_t size, size_t align)
+{
+    heap_thread *t = f->owner;
+    if (refuser && refuser->pool.over == OVER_SPILL && refuser->parent) {
+        front *parent = heap_front(t, refuser->parent);
+        return parent ? front_alloc_aligned(parent, size, align) : NULL;
+    }
+    __atomic_fetch_add(&f->heap->failed, 1, __ATOMIC_RELAXED);
+    t->status = refuser ? POOL_LIMIT : POOL_NOMEM;
+    return NULL;
+}
+
+static void *alloc_class(front *f, unsigned c, size_t size, size_t align)
+{
+    heap *refuser = NULL;
+    block *b = ready_block(f, c, &refuser);
+    if (unlikely(!b)) { /* what lies about empty or pending may be enough */
+        heap_trim(f->owner, true);
+        refuser = NULL;
+        b = ready_block(f, c, &refuser);
+    }
+    return b ? pop(b) : front_refused(f, refuser, size, align);
+}
+
+static void *alloc_locked(front *f, size_t size, size_t align)
+{
+    void *out;
+    f->owner->status = pool_alloc(f->locked, &(pool_request){.size = size, .align = align}, &out);
+    return out;
+}
+
+void *front_alloc_cold(front *f, size_t size)
+{
+    heap_thread *t = f->owner;
+    if (unlikely(f->locked != NULL))
+        return alloc_locked(f, size, GRANULE);
+    if (unlikely(size > FRAGMENT_MAX))
+        return run_alloc(f, size, 1, &(bool){false});
+    heap_tick(t);
+    if (relaxed_load(&t->remote))
+        heap_collect(t);
+    return alloc_class(f, class_of(size), size, GRANULE);
+}
+
+void *front_alloc_aligned(front *f, size_t size, size_t align)
+{
+    if (align <= GRANULE)
+        return likely(size <= FRAGMENT_MAX) ? front_alloc(f, size) : front_alloc_cold(f, size);
+    if (f->locked)
+        return alloc_locked(f, size, align);
+    size_t least = size > align ? size : align;
+    if (least <= FRAGMENT_MAX) {
+        unsigned c = class_of(least);
+        while (c < CLASS_COUNT && class_size(c) % align)
+            c++;
+        if (c < CLASS_COUNT)
+            return alloc_class(f, c, size, align);
+    }
+    if (align > GIB(1)) {
+        f->owner->status = POOL_ALIGN;
+        return NULL;
+    }
+    size_t blocks = align > BLOCK_SIZE ? align >> BLOCK_SHIFT : 1;
+    return run_alloc(f, size, (uint32_t)blocks, &(bool){false});
+}
+
+void *front_alloc_zero(front *f, size_t size)
+{
+    bool zeroed = false;
+    void *p;
+    if (size <= FRAGMENT_MAX)
+        p = front_alloc(f, size);
+    else
+        p = f->locked ? alloc_locked(f, size, GRANULE) : run_alloc(f, size, 1, &zeroed);
+    return p && !zeroed ? memset(p, 0, size) : p;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.h - floor F2: the native block heap (kind `heap`), its structs and the two fast paths.
+ *
+ *   heap    one pool: its zone, its account (taken, limit, peak)
+ *   front   one thread's private side of one heap: for each class the block it allocates from
+ *   block   record of 64 KiB (world.h): fragment list, used, owner
+ *
+ * A front's bins always point at a block: with nothing to give it is `no_block`, whose list is empty, so that
+ * malloc has one size test and one list test. The end of a fragment list is FREE_END of the block, an odd
+ * address inside the block, so that one comparison with the fragment before also shows a link that the
+ * program has overwritten after free.
+ *
+ * Invariants: (1) only the owner touches line 0 of a block's record and its fragments' links; (2) used =
+ * live bits of the block, pending ones included; (3) every block with something free (or uncarved) is in
+ * exactly one bin list of its front, every other one has `full` set and is in none; (4) heap.taken = carved
+ * bytes of its fragment blocks + bytes of its runs, and every ancestor counts the same bytes too.
+ * Locking: none on the fast paths; zone.lock when blocks change hands; heap_threads' lock for park and adopt.
+ * Read next: heap.c (refill, release), heap_run.c (large blocks), heap_thread.c (remote frees, park, adopt).
+ */
+#ifndef POOLMEM_HEAP_H
+#define POOLMEM_HEAP_H
+
+#include "pool.h"
+#include "world.h"
+
+#define HEAPS_MAX 256
+
+typedef struct heap {
+    pool pool; /* first: a heap is a pool */
+    uint32_t id;
+    zone *zone;
+    struct heap *parent;         /* who is charged too; NULL for the root */
+    bool budgeted;               /* a limit stands here or above */
+    uint64_t taken;              /* atomic: bytes taken, own and children's */
+    uint64_t own_taken;          /* atomic: bytes taken by this heap alone */
+    int64_t live_estimate;       /* atomic: usable bytes held, exact when blocks change hands */
+    uint64_t peak_bytes;         /* atomic: highest live_estimate */
+    uint64_t failed, over_limit; /* atomic */
+    uint64_t *peak_sink;         /* where the peak is published too, or NULL */
+    bool warned;                 /* atomic: the limit was said once */
+    bool exempt;                 /* limits never refuse it: the System pool */
+} heap;
+
+typedef struct front {
+    struct block *bin[CLASS_COUNT];
+    heap *heap;
+    struct heap_thread *owner;
+    struct front *next;  /* of the same owner */
+    pool *locked;        /* a pool of a locked kind stands here: every request goes to it */
+    struct block *spare; /* empty blocks kept for any class, linked by next */
+    uint32_t spares;
+} front;
+
+#define SPARES_MAX 4
+
+/* A thread's whole side: what is parked when it ends and adopted by the next. */
+typedef struct heap_thread {
+    struct block *remote __attribute__((aligned(64))); /* atomic: blocks with pending frees */
+    uint32_t state;                                    /* atomic: thread_state */
+    front *fronts __attribute__((aligned(64)));        /* all of them */
+    front *by_heap[HEAPS_MAX];
+    struct heap_thread *next; /* all ever made */
+    uint32_t slow;            /* slow paths taken: when to look at the clock */
+    uint64_t ticked_at;       /* ns */
+    pool_status status;       /* why the last call gave NULL */
+} heap_thread;
+
+enum thread_state { THREAD_RUNNING, THREAD_PARKED, THREAD_LOST /* another process's after fork */ };
+
+#define FREE_END(start) ((void *)((uintptr_t)(start) | 1))
+#define IS_FREE_END(p)  ((uintptr_t)(p)&1)
+
+extern struct block no_block HIDDEN;
+
+/* Counters written by one thread and read by others: plain moves, but never torn or invented. */
+#define relaxed_load(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
+#define relaxed_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+
+/* --- setting up -------------------------------------------------------------------------------- */
+
+/* Makes a heap in memory of the caller's. False: no zone can be had; then every request is refused. */
+bool heap_create(heap *h, uint32_t id, const char *name, heap *parent, uint64_t limit, pool_over over);
+/* Changes the budget of a heap; call while no other thread takes blocks from it. */
+void heap_set_limit(heap *h, uint64_t limit, pool_over over);
+/* The front of a thread for a heap, made on first use. NULL: no memory for it. */
+front *heap_front(heap_thread *t, heap *h);
+/* A front whose every request goes to a locked pool. */
+front *heap_front_locked(heap_thread *t, uint32_t id, pool *p);
+
+/* Makes or adopts a thread's side; NULL: no memory. Parks it: its blocks wait for the next thread. */
+heap_thread *heap_thread_adopt(size_t bytes);
+void heap_thread_park(heap_thread *t);
+/* The calling thread's side, adopted on first use; NULL: no memory. The interposer sets its own. */
+heap_thread *heap_thread_self(void);
+void heap_thread_set_self(heap_thread *t);
+/* fork: takes and drops every lock of the heaps; the child forgets the other threads. */
+void heap_fork_prepare(void);
+void heap_fork_done(bool child, heap_thread *me);
+
+/* --- allocation -------------------------------------------------------------------------------- */
+
+/* Everything the fast path does not do. NULL: t->status tells why. */
+void *front_alloc_cold(front *f, size_t size);
+/* Any size and alignment (power of two); `zero`: all bytes zero. */
+void *front_alloc_aligned(front *f, size_t size, size_t align);
+void *front_alloc_zero(front *f, size_t size);
+
+/* Frees whatever the fast path did not; p lies in the world. Says what the pointer was. */
+pool_status heap_free_cold(heap_thread *me, void *p);
+void heap_free_transition(struct block *b);
+/* Usable bytes of a live block, 0: it is none. */
+size_t heap_usable(const void *p);
+/* Resizes; the block stays in its own pool. NULL: nothing changed and t->status tells why. */
+void *heap_resize(heap_thread *me, void *p, size_t size);
+/* What stands at an address of the world: POOL_OK a live block's start, else what is wrong with it. */
+pool_status heap_judge(const void *p);
+/* The heap an address belongs to; NULL: none. */
+heap *heap_of(const void *p);
+heap *heap_by_id(uint32_t id);
+/* The fixed-size pool that lives at an address, or NULL. */
+pool *heap_locked_pool(const void *p);
+/* A run for a fixed-size pool, its blocks marked so that heap_locked_pool finds it. */
+void *heap_host(heap_thread *me, heap *h, size_t size, pool *guest);
+
+/* Takes back what other threads freed, gives back empty blocks and old pages; `force`: all of them. */
+void heap_trim(heap_thread *me, bool force);
+bool heap_check(heap *h, heap_thread *me);
+
+/* Over the limit with OVER_ABORT or OVER_WARN: told here, from the thread that asked. */
+extern void (*heap_over_hook)(heap *h, size_t size);
+/* A link inside freed memory was found overwritten: told here; the fragments behind it are lost. */
+extern void (*heap_overwritten_hook)(heap *h, void *fragment);
+
+INLINE void *front_alloc(front *f, size_t size)
+{
+    struct block *b = f->bin[class_of(size)];
+    void *p = b->free;
+    if (unlikely(IS_FREE_END(p)))
+        return front_alloc_cold(f, size);
+    void *next = *(void **)p;
+    if (unlikely(((uintptr_t)next ^ (uintptr_t)p) >> BLOCK_SHIFT))
+        return front_alloc_cold(f, size);
+    b->free = next;
+    relaxed_store(&b->used, b->used + 1);
+    uintptr_t offset = (uintptr_t)p - world.base;
+    bits *w = bits_of(offset);
+    relaxed_store(&w->live, relaxed_load(&w->live) | bit_of(offset));
+    return p;
+}
+
+/* Frees a fragment of the calling thread. False: not such a one, nothing done, call heap_free_cold. */
+INLINE bool heap_free_fast(heap_thread *me, void *p)
+{
+    uintptr_t offset = (uintptr_t)p - world.base;
+    if (unlikely(offset >= world.fast_size))
+        return false;
+    struct block *b = &world.records[offset >> BLOCK_SHIFT];
+    if (unlikely(relaxed_load(&b->owner) != me))
+        return false;
+    bits *w = bits_of(offset);
+    uint64_t live = relaxed_load(&w->live), bit = bit_of(offset);
+    if (unlikely(!(live & ~relaxed_load(&w->pending) & bit) || offset % GRANULE))
+        return false;
+    relaxed_store(&w->live, live ^ bit);
+    *(void **)p = b->free;
+    b->free = p;
+    uint32_t used = b->used - 1;
+    relaxed_store(&b->used, used);
+    if (unlikely((int32_t)used <= b->slow_at))
+        heap_free_transition(b);
+    return true;
+}
+
+#endif

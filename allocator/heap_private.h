@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_private.h - floor F2: what the files of the native heap (heap*.c) share with each other only.
+ */
+#ifndef POOLMEM_HEAP_PRIVATE_H
+#define POOLMEM_HEAP_PRIVATE_H
+
+#include "heap.h"
+
+/* heap.c: account and lists */
+heap *heap_charge(heap *h, size_t bytes);
+void heap_uncharge(heap *h, size_t bytes);
+void heap_count(heap *h, int64_t delta);
+void front_link(front *f, block *b);
+void front_unlink(front *f, block *b);
+void front_trim(front *f);
+void front_release_spares(front *f);
+/* A request that `refuser` (NULL: the system) does not grant. */
+void *front_refused(front *f, heap *refuser, size_t size, size_t align);
+
+/* heap_run.c */
+void *run_alloc(front *f, size_t size, uint32_t align_blocks, bool *zeroed);
+pool_status run_free(block *b, void *p);
+void *run_resize(heap_thread *me, block *b, void *p, size_t size);
+
+/* heap_thread.c */
+void heap_collect(heap_thread *t);
+void heap_tick(heap_thread *t);
+pool_status heap_free_remote(heap_thread *me, block *b, void *p);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_run.c - see heap.h: runs of whole blocks for requests above FRAGMENT_MAX, and resize of everything.
+ *
+ * A run grows in place when the blocks behind it are free. Else its pages move (mremap), unless it is so
+ * small that copying is cheaper; page moves split the kernel's mappings, so their number is bounded.
+ * Invariants: run_bytes (a multiple of the page) is what the program may use and what the heap is charged;
+ * the live bit of the first granule stands while the run lives.
+ * Locking: zone.lock. Cost: a scan of the free map; a fresh page costs a fault on first touch.
+ */
+#include "heap.h"
+#include "heap_private.h"
+#include "os.h"
+
+#include <string.h>
+
+#define MOVE_MIN   KIB(512) /* below, copying is cheaper than a system call and new faults */
+#define MOVES_MAX  8192u    /* of the 65,530 mappings a process may have */
+#define HUGE_RUN   MIB(4)
+#define HUGE_ALIGN (MIB(2) >> BLOCK_SHIFT)
+
+static uint32_t moves; /* atomic */
+
+static uint32_t blocks_for(size_t bytes)
+{
+    return (uint32_t)((bytes + BLOCK_SIZE - 1) >> BLOCK_SHIFT);
+}
+
+static void set_live(block *b, bool live)
+{
+    bits *w = bits_of((uintptr_t)block_start(b) - world.base);
+    relaxed_store(&w->live, live ? w->live | 1 : w->live & ~1ull);
+}
+
+static void describe_run(block *b, heap *h, size_t bytes, uint32_t blocks)
+{
+    b->owner = NULL;
+    b->kind = BLOCK_RUN;
+    b->heap = h->id;
+    b->run_bytes = bytes;
+    b->run_blocks = blocks;
+    b->run_first = block_number(b);
+    b->pool = NULL;
+}
+
+static block *take_run(heap *h, size_t bytes, uint32_t align, bool *zeroed)
+{
+    uint32_t blocks = blocks_for(bytes);
+    bool huge = bytes >= HUGE_RUN && world.huge_allowed;
+    if (huge && align < HUGE_ALIGN)
+        align = HUGE_ALIGN;
+    lock_take(&h->zone->lock);
+    uint32_t n = zone_take(h->zone, blocks, align, zeroed);
+    block *b = n == UINT32_MAX ? NULL : &world.records[n];
+    if (b) {
+        describe_run(b, h, bytes, blocks);
+        set_live(b, true);
+    }
+    lock_drop(&h->zone->lock);
+    if (b && huge)
+        os_huge(block_start(b), bytes, true);
+    return b;
+}
+
+static bool run_bytes(size_t size, size_t *bytes)
+{
+    *bytes = round_up(size, OS_PAGE);
+    return size <= SIZE_LIMIT && *bytes >> BLOCK_SHIFT < world.zone_blocks;
+}
+
+void *run_alloc(front *f, size_t size, uint32_t align, bool *zeroed)
+{
+    heap *h = f->heap;
+    size_t bytes;
+    heap_tick(f->owner);
+    if (!run_bytes(size ? size : 1, &bytes))
+        return front_refused(f, NULL, size, GRANULE);
+    heap *refuser = heap_charge(h, bytes);
+    if (refuser) {
+        heap_trim(f->owner, true);
+        refuser = heap_charge(h, bytes);
+    }
+    if (refuser)
+        return front_refused(f, refuser, size, (size_t)align << BLOCK_SHIFT);
+    block *b = take_run(h, bytes, align, zeroed);
+    if (!b) {
+        heap_trim(f->owner, true);
+        b = take_run(h, bytes, align, zeroed);
+    }
+    if (!b) {
+        heap_uncharge(h, bytes);
+        return front_refused(f, NULL, size, GRANULE);
+    }
+    heap_count(h, (int64_t)bytes);
+    return block_start(b);
+}
+
+/* The caller has seen BLOCK_RUN; another thread may have been faster, so look again under the lock. */
+pool_status run_free(block *b, void *p)
+{
+    heap *h = heap_by_id(b->heap);
+    lock_take(&h->zone->lock);
+    pool_status s = b->kind == BLOCK_RUN && b->heap == h->id ? heap_judge(p) : POOL_DOUBLE_FREE;
+    size_t bytes = b->run_bytes;
+    if (s == POOL_OK) {
+        set_live(b, false);
+        b->kind = BLOCK_FREE;
+        zone_give(h->zone, block_number(b), b->run_blocks, false);
+    }
+    lock_drop(&h->zone->lock);
+    if (s == POOL_OK) {
+        heap_uncharge(h, bytes);
+        heap_count(h, -(int64_t)bytes);
+    }
+    return s;
+}
+
+/* --- resize ------------------------------------------------------------------------------------- */
+
+static void shrink_run(heap *h, block *b, size_t bytes)
+{
+    uint32_t blocks = blocks_for(bytes), old = b->run_blocks;
+    size_t less = b->run_bytes - bytes;
+    lock_take(&h->zone->lock);
+    if (blocks < old)
+        zone_give(h->zone, block_number(b) + blocks, old - blocks, false);
+    b->run_blocks = blocks;
+    b->run_bytes = bytes;
+    lock_drop(&h->zone->lock);
+    heap_uncharge(h, less);
+    heap_count(h, -(int64_t)less);
+}
+
+static bool grow_run(heap *h, block *b, size_t bytes)
+{
+    uint32_t blocks = blocks_for(bytes);
+    size_t more = bytes - b->run_bytes;
+    if (heap_charge(h, more))
+        return false;
+    lock_take(&h->zone->lock);
+    bool grown = blocks == b->run_blocks ||
+                 zone_take_at(h->zone, block_number(b) + b->run_blocks, blocks - b->run_blocks);
+    if (grown) {
+        b->run_blocks = blocks;
+        b->run_bytes = bytes;
+    }
+    lock_drop(&h->zone->lock);
+    if (grown)
+        heap_count(h, (int64_t)more);
+    else
+        heap_uncharge(h, more);
+    return grown;
+}
+
+static void carry_over(void *to, void *from, size_t bytes)
+{
+    if (bytes >= MOVE_MIN && __atomic_fetch_add(&moves, 1, __ATOMIC_RELAXED) < MOVES_MAX &&
+        os_move_pages(to, from, round_down(bytes, OS_PAGE))) {
+        return; /* runs are whole pages, so nothing is left over */
+    }
+    memcpy(to, from, bytes);
+}
+
+static void *move_run(heap_thread *me, heap *h, block *b, void *p, size_t size)
+{
+    front *f = heap_front(me, h);
+    size_t keep = size < b->run_bytes ? size : b->run_bytes;
+    void *to = f ? front_alloc_aligned(f, size, GRANULE) : NULL;
+    if (!to)
+        return NULL;
+    if (size > FRAGMENT_MAX)
+        carry_over(to, p, keep);
+    else
+        memcpy(to, p, keep);
+    run_free(b, p);
+    return to;
+}
+
+void *run_resize(heap_thread *me, block *b, void *p, size_t size)
+{
+    heap *h = heap_by_id(b->heap);
+    size_t bytes;
+    if (size <= FRAGMENT_MAX)
+        return move_run(me, h, b, p, size);
+    if (!run_bytes(size, &bytes)) {
+        me->status = POOL_NOMEM;
+        return NULL;
+    }
+    if (bytes <= b->run_bytes) {
+        shrink_run(h, b, bytes);
+        return p;
+    }
+    return grow_run(h, b, bytes) ? p : move_run(me, h, b, p, size);
+}
+
+static bool fits_still(size_t size, size_t usable)
+{
+    return size <= usable && (size > usable / 2 || usable <= 2 * GRANULE);
+}
+
+static void *resize_fragment(heap_thread *me, block *b, void *p, size_t size)
+{
+    if (fits_still(size, b->size))
+        return p;
+    front *f = heap_front(me, heap_by_id(b->heap));
+    void *to = f ? front_alloc_aligned(f, size, GRANULE) : NULL;
+    if (!to)
+        return NULL;
+    memcpy(to, p, size < b->size ? size : b->size);
+    if (!heap_free_fast(me, p))
+        heap_free_cold(me, p);
+    return to;
+}
+
+void *heap_resize(heap_thread *me, void *p, size_t size)
+{
+    block *b = block_of(p);
+    return b->kind == BLOCK_RUN ? run_resize(me, b, p, size) : resize_fragment(me, b, p, size);
+}
+
+/* --- a run that a fixed-size pool lives in -------------------------------------------------------- */
+
+void *heap_host(heap_thread *me, heap *h, size_t size, pool *guest)
+{
+    front *f = heap_front(me, h);
+    void *p = f && size > FRAGMENT_MAX ? front_alloc_aligned(f, size, GRANULE) : NULL;
+    if (!p || block_of(p)->kind != BLOCK_RUN)
+        return NULL;
+    block *b = block_of(p);
+    lock_take(&heap_by_id(b->heap)->zone->lock);
+    for (uint32_t i = 0; i < b->run_blocks; i++) {
+        b[i].kind = i ? BLOCK_INNER : BLOCK_RUN;
+        b[i].run_first = block_number(b);
+        b[i].pool = guest;
+    }
+    lock_drop(&heap_by_id(b->heap)->zone->lock);
+    return p;
+}
+
+pool *heap_locked_pool(const void *p)
+{
+    const block *b = block_of(p);
+    return b->kind == BLOCK_INNER || (b->kind == BLOCK_RUN && b->pool) ? b->pool : NULL;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_thread.c - see heap.h: frees by a thread that does not own the block, and what becomes of a thread's
+ * blocks when it ends.
+ *
+ * A remote free sets the fragment's pending bit and touches nothing else of the fragment; the first one puts
+ * the block on its owner's remote list. The owner takes bits back word by word when it next runs short. So a
+ * double free is seen in every state, the freeing thread does not fetch the fragment's cache line, and there
+ * is no chain to corrupt.
+ *
+ * A thread that ends parks its side whole; the next one adopts it. A free into a parked thread's block moves
+ * that block to the freeing thread, so memory does not wait for a thread that may never come.
+ *
+ * Invariants: (1) whoever sets a pending bit then sees in_remote 0 puts the block on the list; the collector
+ * clears in_remote before it reads the bits: no bit is forgotten; (2) a block found on the list of a thread
+ * that no longer owns it is passed on; (3) a parked side is touched only under threads_lock.
+ * Cost: a remote free is one locked bit operation; collecting a block reads 64 words.
+ */
+#include "heap.h"
+#include "heap_private.h"
+#include "meta.h"
+#include "os.h"
+
+#define TICK_EVERY 32u /* slow paths between two looks at the clock */
+
+static lock threads_lock = LOCK_INIT(RANK_THREADS);
+static heap_thread *threads; /* all ever made; under the lock, read without it by walkers */
+
+/* --- remote frees -------------------------------------------------------------------------------- */
+
+static void push_remote(heap_thread *owner, block *b)
+{
+    block *head = relaxed_load(&owner->remote);
+    do {
+        b->next_remote = head;
+    } while (
+        !__atomic_compare_exchange_n(&owner->remote, &head, b, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static void announce(heap_thread *owner, block *b)
+{
+    if (!relaxed_load(&b->in_remote) && !__atomic_exchange_n(&b->in_remote, 1, __ATOMIC_ACQ_REL))
+        push_remote(owner, b);
+}
+
+/* Moves the fragments named by bits of word w to the block's list; returns how many. */
+static uint32_t take_back(block *b, char *start, uint32_t w, bits *map)
+{
+    uint64_t word = __atomic_exchange_n(&map->pending, 0, __ATOMIC_ACQUIRE);
+    uint32_t n = (uint32_t)__builtin_popcountll(word);
+    relaxed_store(&map->live, map->live & ~word);
+    for (; word; word &= word - 1) {
+        void **p = (void **)(start + (w * BITS_PER_MAP + (uint32_t)__builtin_ctzll(word)) * GRANULE);
+        *p = b->free;
+        b->free = p;
+    }
+    return n;
+}
+
+static void collect_block(block *b)
+{
+    char *start = block_start(b);
+    bits *map = bits_of((uintptr_t)start - world.base);
+    uint32_t words = (uint32_t)((b->carved + GRANULE * BITS_PER_MAP - 1) / (GRANULE * BITS_PER_MAP)), n = 0;
+    for (uint32_t w = 0; w < words; w++)
+        if (relaxed_load(&map[w].pending))
+            n += take_back(b, start, w, &map[w]);
+    if (!n)
+        return;
+    relaxed_store(&b->used, b->used - n);
+    if ((int32_t)b->used <= b->slow_at)
+        heap_free_transition(b);
+}
+
+void heap_collect(heap_thread *t)
+{
+    block *b = __atomic_exchange_n(&t->remote, NULL, __ATOMIC_ACQUIRE);
+    while (b) {
+        block *next = b->next_remote;
+        __atomic_store_n(&b->in_remote, 0, __ATOMIC_SEQ_CST);
+        heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
+        if (owner == t)
+            collect_block(b);
+        else if (owner)
+            announce(owner, b);
+        b = next;
+    }
+}
+
+/* The owner has ended: its block becomes the freeing thread's. False: somebody was faster. */
+static bool reclaim(heap_thread *me, block *b, heap_thread *owner)
+{
+    front *f = heap_front(me, heap_by_id(b->heap));
+    bool mine = false;
+    if (!f)
+        return false;
+    lock_take(&threads_lock);
+    if (b->owner == owner && relaxed_load(&owner->state) == THREAD_PARKED) {
+        if (!b->full)
+            front_unlink(b->front, b);
+        b->front = f;
+        relaxed_store(&b->owner, me);
+        if (!b->full)
+            front_link(f, b);
+        mine = true;
+    }
+    lock_drop(&threads_lock);
+    if (mine) /* what others freed here meanwhile may stand on the old owner's list */
+        collect_block(b);
+    return mine;
+}
+
+pool_status heap_free_remote(heap_thread *me, block *b, void *p)
+{
+    uintptr_t offset = (uintptr_t)p - world.base;
+    bits *map = bits_of(offset);
+    uint64_t bit = bit_of(offset);
+    if (offset % GRANULE || !(relaxed_load(&map->live) & bit))
+        return heap_judge(p);
+    heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
+    if (owner && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner))
+        return heap_free_fast(me, p) ? POOL_OK : heap_judge(p);
+    if (__atomic_fetch_or(&map->pending, bit, __ATOMIC_SEQ_CST) & bit)
+        return POOL_DOUBLE_FREE;
+    if (owner)
+        announce(owner, b);
+    return POOL_OK;
+}
+
+/* --- upkeep ------------------------------------------------------------------------------------- */
+
+static void decay_zones(uint64_t now, bool force)
+{
+    for (uint32_t i = 0; i < (world.zoned ? WORLD_ZONES : 1); i++)
+        if (world_zones[i].count)
+            zone_decay(&world_zones[i], now, force);
+}
+
+void heap_trim(heap_thread *me, bool force)
+{
+    heap_collect(me);
+    for (front *f = me->fronts; f; f = f->next)
+        if (!f->locked)
+            front_trim(f);
+    decay_zones(os_time_coarse_ns(), force);
+}
+
+void heap_tick(heap_thread *t)
+{
+    if (likely(++t->slow % TICK_EVERY))
+        return;
+    uint64_t now = os_time_coarse_ns();
+    if (now - t->ticked_at < world.decay_ns / 2)
+        return;
+    t->ticked_at = now;
+    decay_zones(now, false);
+}
+
+/* --- fronts, park, adopt -------------------------------------------------------------------------- */
+
+static front *make_front(heap_thread *t, uint32_t id)
+{
+    front *f = meta_alloc(sizeof *f);
+    if (!f)
+        return NULL;
+    for (unsigned c = 0; c < CLASS_COUNT; c++)
+        f->bin[c] = &no_block;
+    f->owner = t;
+    f->next = t->fronts;
+    t->fronts = f;
+    t->by_heap[id] = f;
+    return f;
+}
+
+front *heap_front(heap_thread *t, heap *h)
+{
+    front *f = t->by_heap[h->id];
+    if (likely(f != NULL))
+        return f;
+    f = make_front(t, h->id);
+    if (f)
+        f->heap = h;
+    return f;
+}
+
+front *heap_front_locked(heap_thread *t, uint32_t id, pool *p)
+{
+    front *f = t->by_heap[id];
+    if (!f && (f = make_front(t, id)))
+        f->locked = p;
+    return f;
+}
+
+static heap_thread *adopt_parked(void)
+{
+    heap_thread *t;
+    lock_take(&threads_lock);
+    for (t = threads; t; t = t->next)
+        if (relaxed_load(&t->state) == THREAD_PARKED)
+            break;
+    if (t)
+        __atomic_store_n(&t->state, THREAD_RUNNING, __ATOMIC_SEQ_CST);
+    lock_drop(&threads_lock);
+    return t;
+}
+
+heap_thread *heap_thread_adopt(size_t bytes)
+{
+    heap_thread *t = adopt_parked();
+    if (t) {
+        heap_collect(t);
+        return t;
+    }
+    t = meta_alloc(bytes > sizeof *t ? bytes : sizeof *t);
+    if (!t)
+        return NULL;
+    lock_take(&threads_lock);
+    t->next = threads;
+    threads = t;
+    lock_drop(&threads_lock);
+    return t;
+}
+
+void heap_thread_park(heap_thread *t)
+{
+    heap_collect(t);
+    for (front *f = t->fronts; f; f = f->next)
+        if (!f->locked)
+            front_trim(f);
+    lock_take(&threads_lock);
+    __atomic_store_n(&t->state, THREAD_PARKED, __ATOMIC_SEQ_CST);
+    lock_drop(&threads_lock);
+}
+
+/* --- fork --------------------------------------------------------------------------------------- */
+
+void heap_fork_prepare(void)
+{
+    lock_take(&threads_lock);
+    for (uint32_t i = 0; i < WORLD_ZONES; i++)
+        if (world_zones[i].count)
+            lock_take(&world_zones[i].lock);
+    meta_lock();
+}
+
+static void forget_others(heap_thread *me)
+{
+    for (heap_thread *t = threads; t; t = t->next)
+        if (t != me && t->state == THREAD_RUNNING)
+            t->state = THREAD_LOST;
+}
+
+void heap_fork_done(bool child, heap_thread *me)
+{
+    meta_unlock();
+    for (uint32_t i = 0; i < WORLD_ZONES; i++)
+        if (world_zones[i].count)
+            lock_drop(&world_zones[i].lock);
+    if (child)
+        forget_others(me);
+    lock_drop(&threads_lock);
+}

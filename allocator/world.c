@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * world.c - see world.h: reserves the address space of all heaps and the tables about it, once.
+ *
+ * Sizes tried: 16 TiB in 256 zones, then halves down to 256 GiB; below that one shared zone, by steps of a
+ * quarter down to 4 MiB, so that a process under a small RLIMIT_AS still gets most of what it may have.
+ * The tables are reserved with it and committed beside the blocks they speak of (zone.c).
+ */
+#include "world.h"
+#include "os.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ZONED_MIN GIB(256)
+#define WORLD_MAX (GIB(1024) * 16)
+#define WORLD_MIN MIB(4)
+
+struct world world __attribute__((aligned(64))) = {.decay_ns = 1000000000};
+zone world_zones[WORLD_ZONES];
+
+/* Readable throughout: a wild pointer into the world finds a record of zeros, not a fault. */
+static void *reserve_table(size_t blocks, size_t bytes_per_block)
+{
+    return os_reserve_zeros(round_up(blocks * bytes_per_block, OS_PAGE));
+}
+
+static bool reserve(size_t size)
+{
+    size_t blocks = size >> BLOCK_SHIFT;
+    char *base = os_reserve(size, size >= ZONED_MIN ? GIB(1) : MIB(2) < size ? MIB(2) : BLOCK_SIZE);
+    block *records = base ? reserve_table(blocks, sizeof(block)) : NULL;
+    bits *map =
+        records ? reserve_table(blocks, sizeof(bits) * (BLOCK_SIZE / (GRANULE * BITS_PER_MAP))) : NULL;
+    if (!map) {
+        if (records)
+            os_unmap(records, round_up(blocks * sizeof(block), OS_PAGE));
+        if (base)
+            os_unmap(base, size);
+        return false;
+    }
+    world.base = (uintptr_t)base;
+    world.records = records;
+    world.bits = map;
+    world.size = world.fast_size = size;
+    world.zoned = size >= ZONED_MIN;
+    world.zone_blocks = (uint32_t)(world.zoned ? blocks / WORLD_ZONES : blocks);
+    return true;
+}
+
+/* "never" in the kernel's setting means that advice would be ignored at best. */
+static bool huge_allowed(void)
+{
+    char text[64] = {0};
+    int fd = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    return n > 0 && !strstr(text, "[never]");
+}
+
+bool world_boot(void)
+{
+    if (world.size)
+        return true;
+    for (size_t size = WORLD_MAX; size >= ZONED_MIN && !world.size; size /= 2)
+        reserve(size);
+    for (size_t size = ZONED_MIN / 2; size >= WORLD_MIN && !world.size;
+         size = round_down(size / 4 * 3, BLOCK_SIZE))
+        reserve(size);
+    world.huge_allowed = huge_allowed();
+    return world.size != 0;
+}
+
+zone *world_zone(uint32_t heap_id, const char *name)
+{
+    zone *z = &world_zones[world.zoned ? heap_id : 0];
+    if (z->count)
+        return z;
+    size_t words = (world.zone_blocks + 63) / 64;
+    uint64_t *maps = os_map(3 * words * sizeof(uint64_t));
+    if (!maps)
+        return NULL;
+    z->lock.rank = RANK_ZONE;
+    z->first = (uint32_t)(z - world_zones) * world.zone_blocks;
+    z->free_map = maps;
+    z->young_map = maps + words;
+    z->old_map = maps + 2 * words;
+    z->name = world.zoned ? name : "poolmem";
+    z->count = world.zone_blocks;
+    return z;
+}

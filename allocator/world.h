@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * world.h - floor F2: the address space of all native heaps, and what is known of every block in it.
+ *
+ *   world.base                                                    world.base + world.size
+ *   | zone 0 (64 GiB: pool Global) | zone 1 (System) | zone 2 ... |      one zone a heap
+ *     block 0, block 1, ... of 64 KiB
+ *   world.records[n]   128 bytes about block n, out of line
+ *   world.bits[n][64]  for each 1 KiB of block n: 64 live bits and 64 pending bits, one a granule
+ *
+ * Invariants: (1) an address outside [base, base + size) is not ours; (2) the live bit of a granule is set
+ * exactly while a block of the program starts there, so it decides every question of misuse; (3) a pending
+ * bit marks a fragment that another thread freed and the owner has not taken back; live & ~pending is what
+ * the program holds; (4) live bits are written by the block's owner only (runs: under the zone lock), pending
+ * bits atomically by anybody.
+ * When address space is short the world shrinks and all heaps share one zone (record.heap tells them apart).
+ * Cost: address to record is a subtraction, a shift and an add.
+ */
+#ifndef POOLMEM_WORLD_H
+#define POOLMEM_WORLD_H
+
+#include "base.h"
+#include "classes.h"
+#include "lock.h"
+
+#define BLOCK_SHIFT  16
+#define BLOCK_SIZE   ((size_t)1 << BLOCK_SHIFT)
+#define WORLD_ZONES  256
+#define BITS_PER_MAP 64 /* granules one pair of words covers */
+
+typedef enum block_kind {
+    BLOCK_FREE,      /* in no hand; the zone's bitmaps tell more */
+    BLOCK_FRAGMENTS, /* equal fragments of one class */
+    BLOCK_RUN,       /* first block of a run */
+    BLOCK_INNER,     /* a later block of a run that a fixed-size pool lives in: run_first leads to it */
+} block_kind;
+
+struct heap;
+struct front;
+struct heap_thread;
+
+/* One block. Written by: O the owning thread, Z whoever holds the zone lock, R anybody, atomically. */
+typedef struct block {
+    void *free;                /* O next free fragment; FREE_END of this block: none */
+    uint32_t used;             /* O fragments handed out, pending ones included */
+    int32_t slow_at;           /* O a free that brings used down to this takes the slow path; -1: none does */
+    struct heap_thread *owner; /* O who may use this line; NULL when the block holds no fragments */
+    struct front *front;       /* O list it is in, and the heap it belongs to */
+    uint32_t size;             /* O bytes of a fragment */
+    uint8_t class_id;          /* O */
+    uint8_t kind;              /* Z block_kind */
+    uint8_t full;              /* O in no list: nothing free */
+    uint8_t reserved;
+    uint32_t carved;           /* O bytes turned into fragments so far; the rest was never touched */
+    uint32_t limit;            /* O bytes that may be carved: whole fragments */
+    struct block *next, *prev; /* O front's list of blocks of this class that have something free */
+
+    uint32_t in_remote __attribute__((aligned(64))); /* R 1: on the owner's remote list */
+    uint32_t heap;                                   /* Z id of the heap that holds it */
+    struct block *next_remote;                       /* R */
+    uint64_t counted;                                /* O bytes of this block in heap.live_estimate */
+    uint64_t run_bytes;                              /* Z usable bytes of a run */
+    uint32_t run_blocks;                             /* Z */
+    uint32_t run_first;                              /* Z block number of the run's first block */
+    void *pool;                                      /* Z fixed-size pool that lives in this run, or NULL */
+} __attribute__((aligned(128))) block;
+_Static_assert(sizeof(block) == 128, "two cache lines");
+
+typedef struct bits {
+    uint64_t live, pending;
+} bits;
+
+/* One heap's blocks. All fields under the lock. Block numbers are counted from `first`. */
+typedef struct zone {
+    lock lock;
+    uint32_t first;     /* world number of block 0 */
+    uint32_t count;     /* blocks reserved */
+    uint32_t high;      /* blocks below were in use at some time */
+    uint32_t committed; /* blocks readable and writable */
+    uint32_t low_free;  /* no free block below high lies under this */
+    uint32_t dirty;     /* free blocks whose pages are still ours */
+    uint64_t decayed_at;
+    uint64_t *free_map, *young_map, *old_map; /* bit a block: free; freed lately; freed before that */
+    const char *name;                         /* for the kernel's maps */
+    bool huge;
+} zone;
+
+struct world {
+    uintptr_t base;
+    size_t fast_size; /* what the fast path of free compares with; 0 sends every call the slow way */
+    block *records;
+    bits *bits;
+    size_t size;
+    bool zoned; /* a zone for each heap; else all share zone 0 */
+    uint32_t zone_blocks;
+    uint64_t grown;    /* bytes of blocks ever in use, all zones: decides on huge pages */
+    uint64_t decay_ns; /* age at which free blocks go back to the system */
+    bool huge_allowed;
+};
+extern struct world world HIDDEN;
+extern zone world_zones[WORLD_ZONES] HIDDEN;
+
+/* Reserves it, once. False: not even the smallest can be had (then every call is foreign). */
+bool world_boot(void);
+/* The zone for a heap with this id: its own, or the shared one. NULL: bitmaps cannot be had. */
+zone *world_zone(uint32_t heap_id, const char *name);
+
+/* Blocks from a zone. On success the blocks are committed, not in any map; *zeroed tells whether all bytes
+   are zero. 0 blocks are never asked for. UINT32_MAX: no room. `align` in blocks, a power of two. */
+uint32_t zone_take(zone *z, uint32_t blocks, uint32_t align, bool *zeroed);
+/* Lengthens a run in place: takes exactly these blocks if all are free. */
+bool zone_take_at(zone *z, uint32_t from, uint32_t blocks);
+/* Gives blocks back; their pages stay until they have decayed (`purge`: go at once). */
+void zone_give(zone *z, uint32_t from, uint32_t blocks, bool purge);
+/* Gives old pages back to the system when it is time, or all (`force`). Takes the lock itself. */
+void zone_decay(zone *z, uint64_t now, bool force);
+/* Longest run of free blocks, never used ones included. */
+uint32_t zone_largest(zone *z);
+/* Invariants of the maps; false after a message. */
+bool zone_check(zone *z);
+
+INLINE uint32_t block_number(const block *b)
+{
+    return (uint32_t)(b - world.records);
+}
+INLINE char *block_start(const block *b)
+{
+    return (char *)(world.base + ((size_t)block_number(b) << BLOCK_SHIFT));
+}
+/* The record of an address inside the world. */
+INLINE block *block_of(const void *p)
+{
+    return &world.records[((uintptr_t)p - world.base) >> BLOCK_SHIFT];
+}
+INLINE bool world_owns(const void *p)
+{
+    return (uintptr_t)p - world.base < world.size;
+}
+INLINE bits *bits_of(uintptr_t offset)
+{
+    return &world.bits[offset / (GRANULE * BITS_PER_MAP)];
+}
+INLINE uint64_t bit_of(uintptr_t offset)
+{
+    return (uint64_t)1 << (offset / GRANULE % BITS_PER_MAP);
+}
+
+#endif

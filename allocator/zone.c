@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zone.c - see world.h: blocks of one zone, handed out first fit by address.
+ *
+ * Three bitmaps, one bit a block below `high`: free, young (free, its pages touched and given back by the
+ * program in this half of the decay time) and old (in the half before). Merging is implicit. A single block
+ * is looked for among dirty ones first, because a fresh page costs more than a thousand allocations.
+ *
+ * Invariants: (1) young and old are subsets of free and do not overlap; (2) no free block lies under
+ * low_free; (3) the block below high is in use or dirty or clean, never beyond committed; (4) a free block
+ * that is neither young nor old reads as zero.
+ * Locking: everything under zone.lock but zone_decay, which takes it. Cost: a scan of 64 blocks a word.
+ */
+#include "world.h"
+#include "fatal.h"
+#include "os.h"
+
+#define COMMIT_MIN  16u   /* blocks: 1 MiB */
+#define COMMIT_MAX  1024u /* blocks: 64 MiB */
+#define HUGE_FROM   MIB(16)
+#define HUGE_BLOCKS 32u /* blocks of one huge page */
+#define NO_BLOCK    UINT32_MAX
+
+static bool bit_get(const uint64_t *map, uint32_t i)
+{
+    return map[i / 64] >> (i % 64) & 1;
+}
+
+/* Mask of the bits of word w that lie in [from, to). */
+static uint64_t word_mask(uint32_t w, uint32_t from, uint32_t to)
+{
+    uint64_t mask = ~0ull;
+    if (w == from / 64)
+        mask &= ~0ull << (from % 64);
+    if (w == to / 64)
+        mask &= (1ull << (to % 64)) - 1;
+    return mask;
+}
+
+static void bits_set(uint64_t *map, uint32_t from, uint32_t to)
+{
+    for (uint32_t w = from / 64; w <= (to - 1) / 64; w++)
+        map[w] |= word_mask(w, from, to);
+}
+
+/* Clears [from, to), returns how many were set. */
+static uint32_t bits_clear(uint64_t *map, uint32_t from, uint32_t to)
+{
+    uint32_t were = 0;
+    for (uint32_t w = from / 64; w <= (to - 1) / 64; w++) {
+        uint64_t mask = word_mask(w, from, to);
+        were += (uint32_t)__builtin_popcountll(map[w] & mask);
+        map[w] &= ~mask;
+    }
+    return were;
+}
+
+/* First bit with this value in [from, to), else `to`. */
+static uint32_t next_bit(const uint64_t *map, uint32_t from, uint32_t to, bool value)
+{
+    for (uint32_t w = from / 64; from < to && w <= (to - 1) / 64; w++) {
+        uint64_t word = (value ? map[w] : ~map[w]) & word_mask(w, from, to);
+        if (word)
+            return w * 64 + (uint32_t)__builtin_ctzll(word);
+    }
+    return to;
+}
+
+/* The zone is aligned no better than the world: align the address, not the number. */
+static uint32_t align_block(const zone *z, uint32_t at, uint32_t align)
+{
+    uint64_t before = (world.base >> BLOCK_SHIFT) + z->first;
+    return (uint32_t)(round_up(before + at, align) - before);
+}
+
+static uint32_t find_run(const zone *z, uint32_t blocks, uint32_t align)
+{
+    uint32_t at = next_bit(z->free_map, z->low_free, z->high, true);
+    while (at < z->high) {
+        uint32_t end = next_bit(z->free_map, at, z->high, false);
+        uint32_t start = align_block(z, at, align);
+        if (start + blocks <= end)
+            return start;
+        at = next_bit(z->free_map, end, z->high, true);
+    }
+    return NO_BLOCK;
+}
+
+static bool commit_tables(uint32_t from, uint32_t to)
+{
+    uintptr_t rec = round_down((uintptr_t)&world.records[from], OS_PAGE);
+    uintptr_t rec_end = round_up((uintptr_t)&world.records[to], OS_PAGE);
+    size_t per = BLOCK_SIZE / (GRANULE * BITS_PER_MAP);
+    uintptr_t map = round_down((uintptr_t)&world.bits[from * per], OS_PAGE);
+    uintptr_t map_end = round_up((uintptr_t)&world.bits[to * per], OS_PAGE);
+    return os_commit((void *)rec, rec_end - rec) && os_commit((void *)map, map_end - map);
+}
+
+static char *zone_address(const zone *z, uint32_t i)
+{
+    return (char *)(world.base + ((size_t)(z->first + i) << BLOCK_SHIFT));
+}
+
+static bool commit_to(zone *z, uint32_t to)
+{
+    uint32_t from = z->committed;
+    size_t bytes = (size_t)(to - from) << BLOCK_SHIFT;
+    if (!commit_tables(z->first + from, z->first + to) || !os_commit(zone_address(z, from), bytes))
+        return false;
+    if (world.grown > HUGE_FROM && world.huge_allowed)
+        os_huge(zone_address(z, from), bytes, true);
+    os_name_range(zone_address(z, 0), (size_t)to << BLOCK_SHIFT, z->name);
+    z->committed = to;
+    return true;
+}
+
+/* Makes blocks below `to` usable: in growing steps, and exactly when the system refuses a step. */
+static bool commit(zone *z, uint32_t to)
+{
+    if (to <= z->committed)
+        return true;
+    uint32_t step = z->committed / 4;
+    step = step < COMMIT_MIN ? COMMIT_MIN : step > COMMIT_MAX ? COMMIT_MAX : step;
+    uint32_t wish = (uint32_t)round_up(to + step, COMMIT_MIN);
+    if (wish > z->count)
+        wish = z->count;
+    return commit_to(z, wish) || commit_to(z, to);
+}
+
+/* New blocks at the top. A free stretch that ends there is taken into the run. */
+static uint32_t extend(zone *z, uint32_t blocks, uint32_t align)
+{
+    uint32_t start = z->high;
+    while (start > z->low_free && bit_get(z->free_map, start - 1))
+        start--;
+    start = align_block(z, start, align);
+    if ((uint64_t)start + blocks > z->count || !commit(z, start + blocks))
+        return NO_BLOCK;
+    if (start > z->high) { /* what alignment skipped */
+        bits_set(z->free_map, z->high, start);
+        if (z->low_free > z->high)
+            z->low_free = z->high;
+    }
+    world.grown += (uint64_t)(start + blocks - z->high) << BLOCK_SHIFT;
+    z->high = start + blocks;
+    return start;
+}
+
+/* Takes blocks out of the maps; true when none was dirty. */
+static bool claim(zone *z, uint32_t from, uint32_t to)
+{
+    bits_clear(z->free_map, from, to);
+    uint32_t dirty = bits_clear(z->young_map, from, to) + bits_clear(z->old_map, from, to);
+    z->dirty -= dirty;
+    if (from == z->low_free)
+        z->low_free = to;
+    return dirty == 0;
+}
+
+static uint32_t find_dirty(const zone *z)
+{
+    uint32_t at = z->dirty ? next_bit(z->young_map, z->low_free, z->high, true) : z->high;
+    if (z->dirty && at == z->high)
+        at = next_bit(z->old_map, z->low_free, z->high, true);
+    return at < z->high ? at : NO_BLOCK;
+}
+
+uint32_t zone_take(zone *z, uint32_t blocks, uint32_t align, bool *zeroed)
+{
+    uint32_t at = blocks == 1 && align == 1 ? find_dirty(z) : NO_BLOCK;
+    if (at == NO_BLOCK)
+        at = find_run(z, blocks, align);
+    if (at == NO_BLOCK)
+        at = extend(z, blocks, align);
+    if (at == NO_BLOCK)
+        return NO_BLOCK;
+    *zeroed = claim(z, at, at + blocks);
+    return z->first + at;
+}
+
+bool zone_take_at(zone *z, uint32_t from, uint32_t blocks)
+{
+    uint32_t at = from - z->first, end = at + blocks;
+    if (end > z->count || end < at)
+        return false;
+    uint32_t inside = end < z->high ? end : z->high;
+    if (at < inside && next_bit(z->free_map, at, inside, false) != inside)
+        return false;
+    if (end > z->high) {
+        if (!commit(z, end))
+            return false;
+        world.grown += (uint64_t)(end - z->high) << BLOCK_SHIFT;
+        z->high = end;
+    }
+    claim(z, at, end);
+    return true;
+}
+
+void zone_give(zone *z, uint32_t from, uint32_t blocks, bool purge)
+{
+    uint32_t at = from - z->first;
+    bits_set(z->free_map, at, at + blocks);
+    if (purge) {
+        os_purge(zone_address(z, at), (size_t)blocks << BLOCK_SHIFT);
+    } else {
+        bits_set(z->young_map, at, at + blocks);
+        z->dirty += blocks;
+    }
+    if (at < z->low_free)
+        z->low_free = at;
+}
+
+static void purge_map(zone *z, uint64_t *map)
+{
+    for (uint32_t at = next_bit(map, 0, z->high, true); at < z->high;) {
+        uint32_t end = next_bit(map, at, z->high, false);
+        os_purge(zone_address(z, at), (size_t)(end - at) << BLOCK_SHIFT);
+        z->dirty -= bits_clear(map, at, end);
+        at = next_bit(map, end, z->high, true);
+    }
+}
+
+void zone_decay(zone *z, uint64_t now, bool force)
+{
+    if (!z->count || !z->dirty || (!force && now - z->decayed_at < world.decay_ns / 2))
+        return;
+    lock_take(&z->lock);
+    purge_map(z, z->old_map);
+    if (force)
+        purge_map(z, z->young_map);
+    uint64_t *young = z->young_map;
+    z->young_map = z->old_map;
+    z->old_map = young;
+    z->decayed_at = now;
+    lock_drop(&z->lock);
+}
+
+uint32_t zone_largest(zone *z)
+{
+    uint32_t best = z->count - z->high;
+    uint32_t at = next_bit(z->free_map, z->low_free, z->high, true);
+    while (at < z->high) {
+        uint32_t end = next_bit(z->free_map, at, z->high, false);
+        uint32_t length = end - at + (end == z->high ? z->count - z->high : 0);
+        best = length > best ? length : best;
+        at = next_bit(z->free_map, end, z->high, true);
+    }
+    return best;
+}
+
+bool zone_check(zone *z)
+{
+    uint32_t dirty = 0;
+    for (uint32_t w = 0; w <= z->high / 64 && z->count; w++) {
+        uint64_t young = z->young_map[w], old = z->old_map[w];
+        dirty += (uint32_t)__builtin_popcountll(young | old);
+        if ((young & old) || ((young | old) & ~z->free_map[w])) {
+            message(MESSAGE_FATAL, "zone %s: maps disagree at block %u", z->name, w * 64);
+            return false;
+        }
+    }
+    if (dirty != z->dirty || z->high > z->committed || z->committed > z->count) {
+        message(MESSAGE_FATAL, "zone %s: %u dirty blocks counted as %u, high %u committed %u", z->name, dirty,
+                z->dirty, z->high, z->committed);
+        return false;
+    }
+    if (z->count && next_bit(z->free_map, 0, z->high, true) < z->low_free) {
+        message(MESSAGE_FATAL, "zone %s: a free block lies under low_free %u", z->name, z->low_free);
+        return false;
+    }
+    return true;
+}

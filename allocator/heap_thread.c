@@ -234,13 +234,16 @@ void heap_thread_park(heap_thread *t)
 
 /* --- fork --------------------------------------------------------------------------------------- */
 
+/* Locks that this call took: not those which the thread held when a signal handler forked. */
+static bool took_threads, took_zone[WORLD_ZONES], took_meta;
+
 void heap_fork_prepare(void)
 {
-    lock_take(&threads_lock);
+    bool took = lock_take_unless_mine(&threads_lock);
+    took_threads = took;
     for (uint32_t i = 0; i < WORLD_ZONES; i++)
-        if (world_zones[i].count)
-            lock_take(&world_zones[i].lock);
-    meta_lock();
+        took_zone[i] = world_zones[i].count && lock_take_unless_mine(&world_zones[i].lock);
+    took_meta = meta_lock();
 }
 
 static void forget_others(heap_thread *me)
@@ -252,11 +255,13 @@ static void forget_others(heap_thread *me)
 
 void heap_fork_done(bool child, heap_thread *me)
 {
-    meta_unlock();
+    if (took_meta)
+        meta_unlock();
     for (uint32_t i = 0; i < WORLD_ZONES; i++)
-        if (world_zones[i].count)
+        if (took_zone[i])
             lock_drop(&world_zones[i].lock);
     if (child)
         forget_others(me);
-    lock_drop(&threads_lock);
+    if (took_threads)
+        lock_drop(&threads_lock);
 }

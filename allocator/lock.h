@@ -2,9 +2,11 @@
 /*
  * lock.h - floor F0: one small futex lock for everything that is off the fast path, with a rank. A thread
  * may take a lock only when its rank is higher than that of every lock it holds; debug builds check it
- * (the rank is then kept in a thread-local), so a deadlock shows in a test rather than in a game.
+ * (the ranks held are kept in a thread-local), so a deadlock shows in a test rather than in a game.
  *
- * States of the word: 0 free, 1 held, 2 held and somebody sleeps. Cost: one exchange each way when free.
+ * The word is 0 when free, else the holder's number * 2, plus 1 when somebody sleeps: a signal handler that
+ * forks can so tell a lock that its own thread holds from one that it must wait for.
+ * Cost: one compare-and-swap each way when free.
  */
 #ifndef POOLMEM_LOCK_H
 #define POOLMEM_LOCK_H
@@ -46,12 +48,21 @@ void lock_rank_drop(const lock *l);
 #define lock_rank_drop(l) ((void)0)
 #endif
 
+/* The calling thread's number, never 0; survives fork. */
+extern __thread uint32_t lock_number __attribute__((tls_model("initial-exec")));
+COLD uint32_t lock_number_cold(void);
 COLD void lock_wait_cold(lock *l);
+
+INLINE uint32_t lock_word_mine(void)
+{
+    return (likely(lock_number) ? lock_number : lock_number_cold()) * 2;
+}
 
 INLINE bool lock_try(lock *l)
 {
     uint32_t free_word = 0;
-    if (!__atomic_compare_exchange_n(&l->word, &free_word, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (!__atomic_compare_exchange_n(&l->word, &free_word, lock_word_mine(), false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
         return false;
     lock_rank_take(l);
     return true;
@@ -61,16 +72,30 @@ INLINE void lock_take(lock *l)
 {
     uint32_t free_word = 0;
     lock_rank_take(l);
-    if (unlikely(
-            !__atomic_compare_exchange_n(&l->word, &free_word, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
+    if (unlikely(!__atomic_compare_exchange_n(&l->word, &free_word, lock_word_mine(), false, __ATOMIC_ACQUIRE,
+                                              __ATOMIC_RELAXED)))
         lock_wait_cold(l);
 }
 
 INLINE void lock_drop(lock *l)
 {
     lock_rank_drop(l);
-    if (unlikely(__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) == 2))
+    if (unlikely(__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) & 1))
         os_futex_wake(&l->word, 1);
+}
+
+INLINE bool lock_is_mine(const lock *l)
+{
+    return __atomic_load_n(&l->word, __ATOMIC_RELAXED) >> 1 == lock_word_mine() >> 1;
+}
+
+/* For fork: takes the lock unless this thread holds it already (a signal handler forks); tells whether. */
+INLINE bool lock_take_unless_mine(lock *l)
+{
+    if (lock_is_mine(l))
+        return false;
+    lock_take(l);
+    return true;
 }
 
 /* After fork, in the child: whoever held it is gone. */

@@ -34,9 +34,9 @@ void *meta_alloc(size_t size)
     return p;
 }
 
-void meta_lock(void)
+bool meta_lock(void)
 {
-    lock_take(&meta_guard);
+    return lock_take_unless_mine(&meta_guard);
 }
 
 void meta_unlock(void)

@@ -9,8 +9,8 @@
 #include "base.h"
 
 void *meta_alloc(size_t size);
-/* For fork. */
-void meta_lock(void);
+/* For fork: false when the thread held it already. */
+bool meta_lock(void);
 void meta_unlock(void);
 
 #endif

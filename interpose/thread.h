@@ -7,12 +7,13 @@
 #ifndef POOLMEM_THREAD_H
 #define POOLMEM_THREAD_H
 
+#include "heap.h"
 #include "stats.h"
 
 #define POOLS_MAX STATS_POOLS
 
-struct front;
 struct memo;
+struct tally_map;
 
 /* What a known caller comes to, for one thread: where to take memory and where to count it. */
 typedef struct tag {
@@ -21,22 +22,39 @@ typedef struct tag {
 } tag;
 
 typedef struct thread {
+    heap_thread heap;             /* first: a block's owner is its thread */
     struct memo *memo;            /* caller.c: this thread's memo; cold_thread has one that always misses */
     uintptr_t stack_lo, stack_hi; /* caller.c: readable stack the last sp was found in */
-    uint32_t busy;                /* > 0: inside our own cold code; allocations go to System untagged */
+    uint32_t busy;                /* > 0: inside our own cold code; a miss then gives base[System] */
     uint32_t id;                  /* slot, reused after the thread has ended */
-    struct thread *next;          /* all threads ever made, live or parked; set once */
-    struct heap_thread *heap;     /* the heap's side: fronts, remote queue (heap.h) */
-    struct tag base[POOLS_MAX];   /* per pool: front (NULL until used) and the tally of its base site */
+    tag base[POOLS_MAX];          /* per pool: calls without a stack; front NULL until thread_tag asks */
+    struct tally_map *tallies;    /* site -> this thread's tally */
     void *stack_pools;            /* pool stack of this thread (stack.c) */
     uint64_t unwound;             /* memo misses */
 } thread;
 
-extern __thread thread *self __attribute__((tls_model("initial-exec")));
-extern thread cold_thread;
+extern HIDDEN __thread thread *self __attribute__((tls_model("initial-exec")));
+extern HIDDEN thread cold_thread;
+
+/* For whoever finds self == &cold_thread on a miss: boots the library if need be, makes or adopts the
+   thread's struct, sets self. Returns self, or &cold_thread when that is impossible now (no memory, or inside
+   boot): then thread_emergency_tag() serves. Cold. */
+thread *thread_start(void);
+/* A tag that works without a thread struct: System, under a lock. */
+const tag *thread_emergency_tag(void);
 
 /* The tag of a site for a thread: makes front and tally when needed. Cold. Never fails: falls back to the
    pool's base tag, then to System's. */
 tag thread_tag(thread *t, uint32_t pool, uint32_t site);
+/* The base tag of a pool (calls without a stack), made on first use. */
+const tag *thread_base(thread *t, uint32_t pool);
+
+/* All threads ever made, for walkers; the list only grows. */
+thread *thread_first(void);
+thread *thread_next(thread *t);
+
+/* Key destructor and constructor hooks of boot.c. */
+void thread_boot(void);
+void thread_fork_child(void);
 
 #endif

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""Tests of the benchmark tool itself: figures, parsing, order, checks, reports. Runs in seconds, measures nothing.
+
+Some start real programs through bench/launch when it has been built.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("BUILD", os.path.join(ROOT, "build"))
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+
+from suite import allocators, machine, plot, report, runner, session, stats, workloads  # noqa: E402
+
+LAUNCH = os.path.join(BUILD, "bench", "launch")
+
+
+class Figures(unittest.TestCase):
+    def test_median(self):
+        self.assertEqual(stats.median([3, 1, 2]), 2)
+        self.assertEqual(stats.median([4, 1, 2, 3]), 2.5)
+        with self.assertRaises(ValueError):
+            stats.median([])
+
+    def test_geomean(self):
+        self.assertAlmostEqual(stats.geomean([0.5, 2.0]), 1.0)
+        self.assertAlmostEqual(stats.geomean([1, 10, 100]), 10)
+        for bad in ([], [1, 0], [1, -1]):
+            with self.assertRaises(ValueError):
+                stats.geomean(bad)
+
+    def test_ratio_is_paired_by_round(self):
+        # The machine halves its speed in round 2: the paired ratio does not notice.
+        r = stats.ratio({0: 5, 1: 5, 2: 10}, {0: 10, 1: 10, 2: 20})
+        self.assertEqual((r.mid, r.low, r.high), (0.5, 0.5, 0.5))
+
+    def test_ratio_leaves_out_rounds_of_one_side(self):
+        r = stats.ratio({0: 5, 3: 99}, {0: 10, 1: 10})
+        self.assertEqual(r.mid, 0.5)
+        self.assertIsNone(stats.ratio({0: 5}, {1: 10}))
+
+    def test_spread(self):
+        self.assertEqual(stats.spread([1, 2, 9]), (1, 9))
+        self.assertEqual(stats.spread([1, 2, 3, 4, 100]), (2, 4))
+
+    def test_mean_ratio(self):
+        pairs = [({0: 1, 1: 2}, {0: 2, 1: 4}), ({0: 4, 1: 4}, {0: 2, 1: 2})]
+        r = stats.mean_ratio(pairs)
+        self.assertAlmostEqual(r.mid, 1.0)
+        self.assertAlmostEqual(r.low, 1.0)
+        self.assertIsNone(stats.mean_ratio([({}, {0: 1})]))
+
+
+class Allocators(unittest.TestCase):
+    def test_file_and_variables(self):
+        with tempfile.NamedTemporaryFile(suffix=".so") as f:
+            a = allocators.parse(f"flat={f.name},POOLMEM_DEPTH=0,X=a=b", BUILD)
+            self.assertEqual((a.name, a.library), ("flat", f.name))
+            self.assertEqual(a.variables, {"POOLMEM_DEPTH": "0", "X": "a=b"})
+            unnamed = allocators.parse(f"{f.name},K=1", BUILD)
+            self.assertEqual(unnamed.name, os.path.basename(f.name)[:-3] + ",K=1")
+
+    def test_mistakes_are_named(self):
+        for spec, said in (("nosuch", "neither a known allocator"), ("glibc,oops", "expected VAR=VALUE")):
+            with self.assertRaisesRegex(allocators.UnknownAllocator, said):
+                allocators.parse(spec, BUILD)
+
+    def test_missing_ones_can_be_left_out(self):
+        found, missing = allocators.parse_list(["glibc", "nosuch"], BUILD, strict=False)
+        self.assertEqual([a.name for a in found], ["glibc"])
+        self.assertEqual(len(missing), 1)
+
+    def test_twice_is_refused(self):
+        with self.assertRaisesRegex(allocators.UnknownAllocator, "given twice"):
+            allocators.parse_list(["glibc", "glibc"], BUILD)
+
+
+class Order(unittest.TestCase):
+    def test_everyone_is_first_and_follows_different_ones(self):
+        names = ["a", "b", "c"]
+        orders = [session.order_of(names, r, 0) for r in range(6)]
+        self.assertEqual({o[0] for o in orders}, set(names))
+        before_b = {o[o.index("b") - 1] for o in orders if o.index("b")}
+        self.assertEqual(before_b, {"a", "c"})
+        for o in orders:
+            self.assertEqual(sorted(o), names)
+
+
+class Workloads(unittest.TestCase):
+    def test_names_are_unique_and_globs_select(self):
+        names = [w.name for w in workloads.ALL]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual([w.name for w in workloads.select(["lars*"])], ["larson", "larson-mixed"])
+        self.assertEqual({w.group for w in workloads.select(["micro"])}, {"micro"})
+        self.assertEqual(len(workloads.select([])), len(names))
+
+    def test_what_is_missing_is_named(self):
+        w = workloads.Workload("x", "program", ["/nonexistent/x"], "")
+        self.assertEqual(w.missing({}), ["/nonexistent/x"])
+
+
+def document(**problems):
+    """A small session: `fast` takes half of base's time and twice its memory."""
+    runs = []
+    for number in range(3):
+        for name, wall, rss in (("base", 100, 50), ("fast", 50, 100)):
+            runs.append({"workload": "w", "allocator": name, "round": number, "wall_ns": wall * (number + 1),
+                         "user_us": wall, "sys_us": 0, "rss_kb": rss, "minor_faults": 10, "major_faults": 0, "result": "1",
+                         "foreign": 0.0, "steal": 0.0, "disturbed": False, "ns": 4.0})
+    return {"schema": 1, "date": "now", "machine": machine.describe(), "base": "base",
+            "allocators": [{"name": "base"}, {"name": "fast"}],
+            "workloads": [{"name": "w", "group": "micro", "like": "none", "scale": 1}], "runs": runs, "problems": []}
+
+
+class Reports(unittest.TestCase):
+    def test_table(self):
+        table = report.Table(document())
+        self.assertEqual(table.ratio("time", "w", "fast").mid, 0.5)
+        self.assertEqual(table.ratio("rss", "w", "fast").mid, 2.0)
+        self.assertEqual(table.worst("rss", "fast"), (2.0, "w"))
+        self.assertIn("0.50 (0.50..0.50)", report.text(report.rows_of(table, "time")))
+
+    def test_verdict(self):
+        d = document()
+        d["allocators"][1]["name"] = "poolmem"
+        for run in d["runs"]:
+            run["allocator"] = run["allocator"].replace("fast", "poolmem")
+        lines = report.verdict_lines(report.Table(d))
+        self.assertTrue(any(x.startswith("met   poolmem: time geomean") for x in lines), lines)
+        self.assertTrue(any(x.startswith("MISS  poolmem: peak RSS geomean") for x in lines), lines)
+
+    def test_section_is_replaced_in_place(self):
+        first = report.section_replace("# Title\n", "a", "one")
+        self.assertIn("# Title", first)
+        second = report.section_replace(first + "tail\n", "a", "two")
+        self.assertIn("two", second)
+        self.assertNotIn("one", second)
+        self.assertTrue(second.endswith("tail\n"))
+
+    def test_markdown_has_every_part(self):
+        page = report.markdown_all(document(), "plots")
+        for part in ("### Summary", "### Time", "### Peak RSS", "(plots/time.svg)", "| w |"):
+            self.assertIn(part, page)
+
+    def test_plot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            if not plot.table_bars(report.Table(document()), report.METRICS, folder):
+                self.skipTest("gnuplot is not installed")
+            with open(os.path.join(folder, "time.svg")) as f:
+                self.assertIn("<svg", f.read())
+
+
+@unittest.skipUnless(os.path.exists(LAUNCH), "bench/launch is not built")
+class Runs(unittest.TestCase):
+    def setUp(self):
+        self.context = runner.Context(BUILD, os.path.join(ROOT, "bench"))
+        self.glibc = allocators.parse("glibc", BUILD)
+
+    def tearDown(self):
+        self.context.clean()
+
+    def run_shell(self, script, check="stdout", allocator=None, timeout=20):
+        w = workloads.Workload("shell", "test", ["/bin/sh", "-c", script], "", check=check, timeout=timeout)
+        return runner.run_once(self.context, w, allocator, 1.0)
+
+    def test_result_and_figures(self):
+        run = self.run_shell("echo hello; sleep 0.05", allocator=self.glibc)
+        self.assertEqual(run["result"], runner.digest(b"hello\n"))
+        self.assertGreater(run["wall_ns"], 0)
+        self.assertGreater(run["rss_kb"], 100)
+
+    def test_peak_rss_is_the_programs_own(self):
+        ballast = bytearray(64 << 20)
+        ballast[::4096] = b"x" * len(ballast[::4096])
+        self.assertLess(self.run_shell("exit 0; echo", "none")["rss_kb"], 20000)
+
+    def test_failure_is_refused(self):
+        with self.assertRaisesRegex(runner.RunFailed, "status 3, signal 0: oh no"):
+            self.run_shell("echo oh no >&2; exit 3")
+        with self.assertRaisesRegex(runner.RunFailed, "status -1, signal 9"):
+            self.run_shell("kill -9 $$")
+
+    def test_time_limit(self):
+        with self.assertRaisesRegex(runner.RunFailed, "still running after 1 s"):
+            self.run_shell("sleep 30", timeout=1)
+
+    def test_preload_that_is_not_in_force_is_refused(self):
+        with tempfile.NamedTemporaryFile(suffix=".so") as empty:
+            fake = allocators.Allocator("fake", empty.name)
+            with self.assertRaisesRegex(runner.RunFailed, "was not in the program's maps"):
+                self.run_shell("echo hello; sleep 0.05", allocator=fake)
+
+    def test_malloc_from_elsewhere_is_refused(self):
+        libm = allocators.Allocator("libm", allocators.library_find("libm.so.6", BUILD))
+        w = workloads.select(["pair"])[0]
+        with self.assertRaisesRegex(runner.RunFailed, "malloc came from"):
+            runner.run_once(self.context, w, libm, 0.01)
+
+    def test_different_results_are_a_problem(self):
+        with tempfile.TemporaryDirectory() as folder:
+            once = os.path.join(folder, "once")
+            w = workloads.Workload("odd", "test", ["/bin/sh", "-c", f"test -e {once} && echo two; touch {once}; echo one; sleep 0.05"],
+                                   "", check="stdout")
+            one, two = self.glibc, allocators.Allocator("other", self.glibc.library)
+            s = session.Session(self.context, [w], [one, two], "glibc", lambda _: 1.0, lambda _: None)
+            d = s.run(1)
+        self.assertEqual(len(d["runs"]), 1)
+        self.assertIn("the others got", d["problems"][0]["text"])
+        json.dumps(d)
+
+    def test_own_workloads_agree_on_results(self):
+        for w in workloads.ALL:
+            if w.check == "own" and not w.missing(self.context.names()):
+                runs = [runner.run_once(self.context, w, a, 0.004) for a in (None, self.glibc)]
+                self.assertEqual(runs[0]["result"], runs[1]["result"], w.name)
+
+
+if __name__ == "__main__":
+    unittest.main()

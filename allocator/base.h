@@ -47,6 +47,7 @@ typedef enum pool_status {
     POOL_NOT_FOUND,   /* no such name, handle, resource or entry */
     POOL_STALE,       /* a handle or mark whose object is gone */
     POOL_EXISTS,      /* the name or range is taken */
+    POOL_BUSY,        /* refused while memory of it is in use (strict pools) */
     POOL_CORRUPT,     /* an invariant does not hold: see the message that went with it */
     POOL_IO           /* a file could not be opened, mapped or read as it should be */
 } pool_status;

@@ -77,6 +77,7 @@ const char *pool_status_text(pool_status s)
         [POOL_NOT_FOUND] = "not found",
         [POOL_STALE] = "stale handle",
         [POOL_EXISTS] = "exists already",
+        [POOL_BUSY] = "memory of it is in use",
         [POOL_CORRUPT] = "damaged structure",
         [POOL_IO] = "file cannot be read",
     };

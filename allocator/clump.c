@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clump.c - see clump.h. The bump itself is three lines; the rest is what makes misuse visible.
+ * An alignment above what the block itself has is refused, so offset and address are aligned alike.
+ */
+#include "clump.h"
+#include "fatal.h"
+#include "fmt.h"
+#include "os.h"
+
+#include <string.h>
+
+static clump *self(pool *p)
+{
+    return (clump *)(void *)p;
+}
+
+static size_t extents_bytes(uint32_t n)
+{
+    return n * sizeof(clump_extent);
+}
+
+static COLD bool grow_extents(clump *c)
+{
+    uint32_t cap = c->extent_cap ? c->extent_cap * 2 : CLUMP_EXTENTS_START;
+    clump_extent *more = cap > c->extent_cap ? os_map(extents_bytes(cap)) : NULL;
+    if (!more)
+        return false;
+    if (c->extents) {
+        memcpy(more, c->extents, extents_bytes(c->extent_count));
+        os_unmap(c->extents, extents_bytes(c->extent_cap));
+    }
+    c->extents = more;
+    c->extent_cap = cap;
+    return true;
+}
+
+/* The extent a pointer is the start of, NULL when it is none. */
+static clump_extent *find_extent(const clump *c, const void *block)
+{
+    uintptr_t offset = (uintptr_t)block - (uintptr_t)c->block;
+    if (offset > c->used || !c->extent_count)
+        return NULL;
+    clump_extent *last = &c->extents[c->extent_count - 1];
+    if (last->offset == offset)
+        return last;
+    uint32_t low = 0, high = c->extent_count;
+    while (low < high) { /* the last extent at offset: empty ones share it with the next */
+        uint32_t middle = low + (high - low) / 2;
+        if (c->extents[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && c->extents[low - 1].offset == offset ? &c->extents[low - 1] : NULL;
+}
+
+static pool_status clump_alloc(pool *p, const pool_request *r, void **out)
+{
+    clump *c = self(p);
+    size_t align = r->align ? r->align : CLUMP_DEFAULT_ALIGN;
+    if ((uintptr_t)c->block & (align - 1))
+        return POOL_ALIGN;
+    size_t offset = round_up(c->used, align);
+    if (offset > c->size || r->size > c->size - offset)
+        return POOL_NOMEM;
+    if (unlikely(c->extent_count == c->extent_cap) && !grow_extents(c))
+        return POOL_NOMEM;
+    c->extents[c->extent_count++] = (clump_extent){.offset = (uint32_t)offset, .size = (uint32_t)r->size};
+    c->used = (uint32_t)(offset + r->size);
+    c->live++;
+    *out = c->block + offset;
+    return POOL_OK;
+}
+
+static void count_free(clump *c)
+{
+    if (--c->live == 0)
+        c->used = c->extent_count = 0;
+}
+
+static pool_status clump_free(pool *p, void *block)
+{
+    clump *c = self(p);
+    clump_extent *e = find_extent(c, block);
+    if (!e)
+        return pool_contains(p, block) ? POOL_INVALID : POOL_FOREIGN;
+    while (e->freed && e > c->extents && e[-1].offset == e->offset)
+        e--; /* empty allocations share their address with what follows */
+    if (e->freed)
+        return POOL_DOUBLE_FREE;
+    e->freed = 1;
+    if (c->count_frees)
+        count_free(c);
+    return POOL_OK;
+}
+
+static pool_status clump_set_option(pool *p, int which, uintptr_t value)
+{
+    if (which == POOL_OPTION_COUNT_FREES)
+        self(p)->count_frees = value != 0;
+    else if (which == POOL_OPTION_STRICT)
+        self(p)->strict = value != 0;
+    else
+        return POOL_UNSUPPORTED;
+    return POOL_OK;
+}
+
+static bool clump_check_empty(pool *p)
+{
+    return self(p)->live == 0;
+}
+
+static size_t clump_largest_free(pool *p)
+{
+    return 0; /* as the original's: a clump is never asked for room */
+}
+
+static size_t clump_free_bytes(pool *p)
+{
+    return self(p)->size - self(p)->used;
+}
+
+static size_t clump_size(pool *p, const void *block)
+{
+    const clump_extent *e = find_extent(self(p), block);
+    return e && !e->freed ? e->size : 0;
+}
+
+static size_t clump_report_leaks(pool *p)
+{
+    const clump *c = self(p);
+    size_t n = 0;
+    for (uint32_t i = 0; i < c->extent_count; i++) {
+        const clump_extent *e = &c->extents[i];
+        if (e->freed)
+            continue;
+        message(MESSAGE_WARNING, "pool '%s': %u bytes at offset %u are still in use", p->name, e->size,
+                e->offset);
+        n++;
+    }
+    return n;
+}
+
+static pool_status clump_destroy(pool *p)
+{
+    clump *c = self(p);
+    if (c->count_frees && c->live) {
+        message(MESSAGE_WARNING, "pool '%s' destroyed with %u allocations live", p->name, c->live);
+        if (c->strict)
+            return POOL_BUSY;
+    }
+    if (c->extents)
+        os_unmap(c->extents, extents_bytes(c->extent_cap));
+    c->extents = NULL;
+    c->extent_cap = c->extent_count = c->size = c->used = c->live = 0;
+    p->first = p->last = 0;
+    return c->in_parent ? pool_free(p->parent, c->block) : POOL_OK;
+}
+
+static size_t clump_describe(pool *p, const void *block, char *out, size_t cap)
+{
+    const clump *c = self(p);
+    const clump_extent *e = find_extent(c, block);
+    if (!e)
+        return fmt_text(out, cap, "%p: not the start of a block of pool '%s'", block, p->name);
+    return fmt_text(out, cap, "%p: %u bytes at offset %u of pool '%s'%s", block, e->size, e->offset, p->name,
+                    e->freed ? ", freed" : "");
+}
+
+static const char *broken_extents(const clump *c)
+{
+    uint32_t end = 0, freed = 0;
+    for (uint32_t i = 0; i < c->extent_count; i++) {
+        if (c->extents[i].offset < end)
+            return "two allocations overlap";
+        end = c->extents[i].offset + c->extents[i].size;
+        freed += c->extents[i].freed;
+    }
+    if (end > c->used)
+        return "an allocation passes the used bytes";
+    return c->live > c->extent_count || c->live < c->extent_count - freed ? "the live count is wrong" : NULL;
+}
+
+static bool clump_check(pool *p)
+{
+    const clump *c = self(p);
+    const char *wrong = c->used > c->size ? "more used than it has" : broken_extents(c);
+    if (wrong)
+        message(MESSAGE_MISUSE, "pool '%s' is damaged: %s", p->name, wrong);
+    return !wrong;
+}
+
+static void clump_stats(pool *p, pool_stats *out)
+{
+    out->committed_bytes = self(p)->size;
+    out->free_bytes = out->largest_free_bytes = self(p)->size - self(p)->used;
+}
+
+static const pool_ops clump_ops = {
+    .alloc = clump_alloc, /* no resize: the original's returns nothing */
+    .free = clump_free,
+    .set_option = clump_set_option,
+    .check_empty = clump_check_empty,
+    .largest_free = clump_largest_free,
+    .free_bytes = clump_free_bytes,
+    .size = clump_size,
+    .destroy = clump_destroy,
+    .report_leaks = clump_report_leaks,
+    .describe = clump_describe,
+    .check = clump_check,
+    .stats = clump_stats,
+};
+
+pool_status clump_init_in_place(clump *c, pool *parent, void *block, size_t size, const char *name)
+{
+    if (!block || !size)
+        return POOL_INVALID;
+    if (size > CLUMP_SIZE_MAX)
+        return POOL_OVERFLOW;
+    memset(c, 0, sizeof *c);
+    pool_init(&c->base, &clump_ops, POOL_CLUMP, name, parent);
+    c->block = block;
+    c->size = (uint32_t)size;
+    c->base.first = (uintptr_t)block;
+    c->base.last = (uintptr_t)block + size - 1;
+    c->base.limit = size;
+    return POOL_OK;
+}
+
+pool_status clump_init_in_parent(clump *c, pool *parent, size_t size, const char *name)
+{
+    void *block;
+    pool_request r = {.size = size, .align = CLUMP_ALIGN, .tag = "MemoryPoolClumpInternal", .name = name};
+    if (size > CLUMP_SIZE_MAX)
+        return POOL_OVERFLOW;
+    pool_status s = pool_alloc(parent, &r, &block);
+    if (s == POOL_OK) {
+        s = clump_init_in_place(c, parent, block, size, name);
+        c->in_parent = true;
+    }
+    return s;
+}
+
+clump *clump_from_pool(pool *p)
+{
+    return p && p->ops == &clump_ops ? self(p) : NULL;
+}

@@ -1,0 +1,2 @@
+heap 4096
+count 1

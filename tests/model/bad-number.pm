@@ -1,0 +1,2 @@
+heap 65536
+a A sixteen 16

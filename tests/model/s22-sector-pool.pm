@@ -1,0 +1,26 @@
+# Retail Sector Pool on its own
+heap 17217536
+L
+C
+a A 641842 128
+C
+a B 262144 128
+C
+a C 2126704 128
+C
+a D 485812 128
+C
+a E 265236 128
+C
+a F 24 16
+C
+L
+C
+f C
+C
+L
+C
+a G 24 16
+C
+a H 600000 128
+C

@@ -39,7 +39,7 @@ static void say_over(heap *h, size_t size)
 
 void heap_uncharge(heap *h, size_t bytes)
 {
-    __atomic_fetch_sub(&h->own_taken, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&h->row->committed_bytes, bytes, __ATOMIC_RELAXED);
     for (heap *a = h; a; a = a->parent)
         __atomic_fetch_sub(&a->taken, bytes, __ATOMIC_RELAXED);
 }
@@ -57,25 +57,22 @@ heap *heap_charge(heap *h, size_t bytes)
         uint64_t taken = __atomic_add_fetch(&a->taken, bytes, __ATOMIC_RELAXED);
         if (likely(!h->budgeted) || !over_limit(a, taken))
             continue;
-        __atomic_fetch_add(&a->over_limit, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&a->row->over_limit, 1, __ATOMIC_RELAXED);
         say_over(a, bytes);
         if (a->pool.over != OVER_WARN) {
             uncharge_below(h, a->parent, bytes);
             return a;
         }
     }
-    __atomic_fetch_add(&h->own_taken, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&h->row->committed_bytes, bytes, __ATOMIC_RELAXED);
     return NULL;
 }
 
 void heap_count(heap *h, int64_t delta)
 {
     int64_t live = __atomic_add_fetch(&h->live_estimate, delta, __ATOMIC_RELAXED);
-    if (delta > 0 && live > (int64_t)relaxed_load(&h->peak_bytes)) {
-        relaxed_store(&h->peak_bytes, (uint64_t)live);
-        if (h->peak_sink)
-            relaxed_store(h->peak_sink, (uint64_t)live);
-    }
+    if (delta > 0 && live > (int64_t)relaxed_load(&h->row->peak_bytes))
+        relaxed_store(&h->row->peak_bytes, (uint64_t)live);
 }
 
 static void count_block(block *b)
@@ -322,7 +319,7 @@ void *front_refused(front *f, heap *refuser, size_t size, size_t align)
         front *parent = heap_front(t, refuser->parent);
         return parent ? front_alloc_aligned(parent, size, align) : NULL;
     }
-    __atomic_fetch_add(&f->heap->failed, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&f->heap->row->failed, 1, __ATOMIC_RELAXED);
     t->status = refuser ? POOL_LIMIT : POOL_NOMEM;
     return NULL;
 }

@@ -22,6 +22,7 @@
 #define POOLMEM_HEAP_H
 
 #include "pool.h"
+#include "stats.h"
 #include "world.h"
 
 #define HEAPS_MAX 256
@@ -30,16 +31,15 @@ typedef struct heap {
     pool pool; /* first: a heap is a pool */
     uint32_t id;
     zone *zone;
-    struct heap *parent;         /* who is charged too; NULL for the root */
-    bool budgeted;               /* a limit stands here or above */
-    uint64_t taken;              /* atomic: bytes taken, own and children's */
-    uint64_t own_taken;          /* atomic: bytes taken by this heap alone */
-    int64_t live_estimate;       /* atomic: usable bytes held, exact when blocks change hands */
-    uint64_t peak_bytes;         /* atomic: highest live_estimate */
-    uint64_t failed, over_limit; /* atomic */
-    uint64_t *peak_sink;         /* where the peak is published too, or NULL */
-    bool warned;                 /* atomic: the limit was said once */
-    bool exempt;                 /* limits never refuse it: the System pool */
+    struct heap *parent;   /* who is charged too; NULL for the root */
+    bool budgeted;         /* a limit stands here or above */
+    uint64_t taken;        /* atomic: bytes taken, own and children's */
+    int64_t live_estimate; /* atomic: usable bytes held, exact when blocks change hands */
+    stats_pool
+        *row; /* atomic fields: peak, committed (own alone), failed, over_limit; own_row or published */
+    stats_pool own_row;
+    bool warned; /* atomic: the limit was said once */
+    bool exempt; /* limits never refuse it: the System pool */
 } heap;
 
 typedef struct front {
@@ -83,6 +83,8 @@ extern struct block no_block HIDDEN;
 bool heap_create(heap *h, uint32_t id, const char *name, heap *parent, uint64_t limit, pool_over over);
 /* Changes the budget of a heap; call while no other thread takes blocks from it. */
 void heap_set_limit(heap *h, uint64_t limit, pool_over over);
+/* Counts in this row from now on: the published one. */
+void heap_set_row(heap *h, stats_pool *row);
 /* The front of a thread for a heap, made on first use. NULL: no memory for it. */
 front *heap_front(heap_thread *t, heap *h);
 /* A front whose every request goes to a locked pool. */

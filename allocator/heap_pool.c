@@ -202,9 +202,9 @@ static void op_stats(pool *p, pool_stats *out)
     out->committed_bytes = f.committed_bytes;
     out->free_bytes = f.free_bytes;
     out->largest_free_bytes = f.largest_free_bytes;
-    out->peak_bytes = h->peak_bytes > f.live_bytes ? h->peak_bytes : f.live_bytes;
-    out->failed = relaxed_load(&h->failed);
-    out->over_limit = relaxed_load(&h->over_limit);
+    out->peak_bytes = h->row->peak_bytes > f.live_bytes ? h->row->peak_bytes : f.live_bytes;
+    out->failed = relaxed_load(&h->row->failed);
+    out->over_limit = relaxed_load(&h->row->over_limit);
 }
 
 static const pool_ops heap_ops = {
@@ -234,12 +234,22 @@ void heap_set_limit(heap *h, uint64_t limit, pool_over over)
     }
 }
 
+void heap_set_row(heap *h, stats_pool *row)
+{
+    row->peak_bytes = h->row->peak_bytes;
+    row->committed_bytes = h->row->committed_bytes;
+    row->failed = h->row->failed;
+    row->over_limit = h->row->over_limit;
+    h->row = row;
+}
+
 bool heap_create(heap *h, uint32_t id, const char *name, heap *parent, uint64_t limit, pool_over over)
 {
     memset(h, 0, sizeof *h);
     pool_init(&h->pool, &heap_ops, POOL_HEAP, name, parent ? &parent->pool : NULL);
     h->id = h->pool.id = id;
     h->parent = parent;
+    h->row = &h->own_row;
     h->zone = world.size || world_boot() ? world_zone(id, h->pool.name) : NULL;
     if (!h->zone || id >= HEAPS_MAX)
         return false;

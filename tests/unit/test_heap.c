@@ -283,7 +283,7 @@ Test(heap, limit_fails_and_room_comes_back)
         put(p[i]);
     void *run = get(&child, 900000);
     cr_assert_not_null(run);
-    cr_assert_gt(child.failed, 0);
+    cr_assert_gt(child.row->failed, 0);
 }
 
 Test(heap, parents_limit_binds_the_child_and_spill_goes_up)
@@ -307,7 +307,7 @@ Test(heap, warn_says_it_once_and_serves)
     for (int i = 0; i < 20; i++)
         cr_assert_not_null(get(&child, 30000));
     cr_assert_eq(over_calls, 1);
-    cr_assert_gt(child.over_limit, 1);
+    cr_assert_gt(child.row->over_limit, 1);
 }
 
 /* --- failures of the system ----------------------------------------------------------------------- */

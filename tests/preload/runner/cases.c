@@ -2,8 +2,40 @@
 /* What is promised: program, environment, expected end, expected words. One row a promise. */
 #include "runner.h"
 
+#include <signal.h>
+
 #define REPORT "POOLMEM_EXIT=1 POOLMEM_STATS=@T/r.json "
 #define CHECK  "python3 @S/check_report.py @T/r.json "
+
+/* conf/bad_WHAT.conf has one wrong line */
+#define BAD_LINE(what, line)                                                                                 \
+    {                                                                                                        \
+        .name = "configuration: bad " what, .run = "malloc_zero",                                            \
+        .env = "POOLMEM_CONF=@S/conf/bad_" what ".conf",                                                     \
+        .err = "^poolmem: .*bad_" what "[.]conf:" #line ": ."                                                \
+    }
+
+/* said in one line with pool and caller, and the program goes on; POOLMEM_ABORT=1 ends it */
+#define ONE_LINE "test $(grep -c '^poolmem: ' @T/run.err) = 1"
+#define MISUSE(state, words)                                                                                 \
+    {.name = "misuse: " state,                                                                               \
+     .run = "misuse " state,                                                                                 \
+     .err = "^poolmem: .*" words ".*Global.*misuse",                                                         \
+     .check = ONE_LINE},                                                                                     \
+    {                                                                                                        \
+        .name = "misuse aborts: " state, .run = "misuse " state, .env = "POOLMEM_ABORT=1",                   \
+        .err = "^poolmem: .*" words, .out = "^$", .signal = SIGABRT                                          \
+    }
+#define FOREIGN(state)                                                                                       \
+    {.name = "misuse: " state,                                                                               \
+     .run = "misuse " state,                                                                                 \
+     .env = "POOLMEM_VERBOSE=1",                                                                             \
+     .err = "^poolmem: .*foreign.*misuse",                                                                   \
+     .check = ONE_LINE},                                                                                     \
+    {                                                                                                        \
+        .name = "misuse aborts: " state, .run = "misuse " state, .env = "POOLMEM_ABORT=1",                   \
+        .err = "^poolmem: .*foreign", .out = "^$", .signal = SIGABRT                                         \
+    }
 
 const struct promise promises[] = {
     /* the malloc family's own semantics */
@@ -64,5 +96,122 @@ const struct promise promises[] = {
      .env = "POOLMEM_EXIT=1 POOLMEM_STATS=@T/%n.json",
      .check = "python3 @S/check_report.py --count 2 @T/*.json"},
     {.name = "seccomp", .run = "seccomp", .plain = true},
+
+    /* counts */
+    {.name = "totals, no report", .run = "traffic", .preload = "@B/count_preload.so @L", .plain = true},
+    {.name = "totals",
+     .run = "traffic",
+     .preload = "@B/count_preload.so @L",
+     .env = REPORT "COUNT_TOTALS=@T/totals",
+     .check = CHECK "--totals @T/totals --that 'counted.failed >= 12'"},
+    {.name = "totals, tracked",
+     .run = "traffic",
+     .preload = "@B/count_preload.so @L",
+     .env = REPORT "COUNT_TOTALS=@T/totals POOLMEM_TRACK=1",
+     .check = CHECK "--totals @T/totals"},
+    {.name = "totals, shallow",
+     .run = "traffic",
+     .preload = "@B/count_preload.so @L",
+     .env = REPORT "COUNT_TOTALS=@T/totals POOLMEM_DEPTH=0",
+     .check = CHECK "--totals @T/totals"},
+    {.name = "totals, of other programs",
+     .run = "exceptions",
+     .preload = "@B/count_preload.so @L",
+     .env = REPORT "COUNT_TOTALS=@T/totals",
+     .check = CHECK "--totals @T/totals"},
+
+    /* the report signal */
+    {.name = "signal storm",
+     .run = "signal_storm",
+     .env = "POOLMEM_STATS=@T/storm-%n.json",
+     .seconds = 240,
+     .check = "python3 @S/check_report.py --busy --count 1000 @T/storm-*.json"},
+    {.name = "own handler",
+     .run = "own_handler",
+     .env = "POOLMEM_STATS=@T/%n.json",
+     .plain = true,
+     .check = "python3 @S/check_report.py @T/*.json && test $(ls @T/*.json | wc -l) -ge 6"},
+    {.name = "blocked signal", .run = "blocked_signal", .env = "POOLMEM_STATS=@T/%n.json", .plain = true},
+    {.name = "signal in a futex", .run = "futex_signal", .env = "POOLMEM_STATS=@T/%n.json", .plain = true},
+    {.name = "another signal",
+     .run = "own_handler",
+     .env = "POOLMEM_STATS=@T/%n.json POOLMEM_SIGNAL=USR2",
+     .out = "^FAIL: |^ok$",
+     .signal = SIGUSR1},
+    {.name = "planted links", .run = "symlink_report", .env = "POOLMEM_STATS=@T/planted.json"},
+    {.name = "report on stderr", .run = "errno_kept", .env = "POOLMEM_EXIT=1", .err = "Global"},
+    {.name = "silence", .run = "traffic", .no_err = "."},
+
+    /* the kernel says no */
+    {.name = "small address space", .run = "small_space", .seconds = 120},
+    {.name = "map failures, once", .run = "map_failures once", .preload = "", .seconds = 240, .plain = true},
+    {.name = "map failures, staying",
+     .run = "map_failures stay",
+     .preload = "",
+     .seconds = 240,
+     .plain = true},
+    {.name = "map failures, at boot",
+     .run = "map_failures boot",
+     .preload = "",
+     .seconds = 240,
+     .plain = true},
+
+    /* the environment */
+    {.name = "set-user-id", .run = "secure_env", .preload = ""},
+    {.name = "children with", .run = "children 1"},
+    {.name = "children without", .run = "children 0", .env = "POOLMEM_CHILDREN=0"},
+    {.name = "deep binding",
+     .run = "deepbind",
+     .env = REPORT,
+     .plain = true,
+     .check = CHECK "--that 'process.foreign_frees == 0'"},
+    {.name = "unknown variable",
+     .run = "malloc_zero",
+     .env = "POOLMEM_NONSENSE=1",
+     .err = "^poolmem: .*POOLMEM_NONSENSE"},
+    {.name = "bad signal",
+     .run = "malloc_zero",
+     .env = "POOLMEM_SIGNAL=NOISE",
+     .err = "^poolmem: .*POOLMEM_SIGNAL"},
+    {.name = "bad depth",
+     .run = "malloc_zero",
+     .env = "POOLMEM_DEPTH=deep",
+     .err = "^poolmem: .*POOLMEM_DEPTH"},
+    {.name = "no such file",
+     .run = "malloc_zero",
+     .env = "POOLMEM_CONF=/nowhere/x.conf",
+     .err = "^poolmem: .*/nowhere/x.conf"},
+    BAD_LINE("key", 4),
+    BAD_LINE("size", 3),
+    BAD_LINE("kind", 3),
+    BAD_LINE("over", 4),
+    BAD_LINE("condition", 4),
+    BAD_LINE("section", 2),
+    BAD_LINE("line", 3),
+    BAD_LINE("range", 4),
+    BAD_LINE("name", 2),
+
+    /* misuse */
+    MISUSE("local", "double free"),
+    MISUSE("remote", "double free"),
+    MISUSE("pending", "double free"),
+    MISUSE("remote-again", "double free"),
+    MISUSE("emptied", "(double|invalid) free"),
+    MISUSE("given-back", "(double|invalid) free"),
+    MISUSE("large", "(double|invalid) free"),
+    MISUSE("huge", "(double|invalid) free"),
+    MISUSE("moved-away", "double free"),
+    MISUSE("overwritten", "double free"),
+    MISUSE("aligned", "double free"),
+    MISUSE("aligned-large", "(double|invalid) free"),
+    MISUSE("interior", "(interior|invalid) free"),
+    MISUSE("unaligned", "(interior|invalid) free"),
+    MISUSE("interior-large", "(interior|invalid) free"),
+    MISUSE("interior-block", "(interior|invalid) free"),
+    MISUSE("never-given", "invalid free"),
+    MISUSE("resized", "."),
+    FOREIGN("foreign"),
+    FOREIGN("wild"),
+    FOREIGN("non-canonical"),
 };
 const size_t promise_count = sizeof promises / sizeof promises[0];

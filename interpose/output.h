@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output.h - floor F4: brings a report to where POOLMEM_STATS says: stderr or a file.
+ */
+#ifndef POOLMEM_OUTPUT_H
+#define POOLMEM_OUTPUT_H
+
+#include "report.h"
+
+#define OUTPUT_PATH 4096
+
+/*
+ * `target` is "stderr" or a pattern: %p pid, %e program, %n sequence, %t seconds since 1970, %% itself.
+ * A file is written under another name in its directory and renamed when whole, so that a reader never sees
+ * half a report. A symbolic link in its place is refused; a device or FIFO is written to as it is.
+ * Async-signal-safe. False after one line said about what is wrong. `buf` is working memory.
+ */
+bool output_report(report *r, const char *target, char *buf, size_t cap);
+
+/* The path a pattern comes to; false when it does not fit. */
+bool output_path(const report *r, const char *pattern, char *path, size_t cap);
+
+#endif

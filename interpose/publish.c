@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * publish.c - see publish.h: the published mapping itself. Sparse: only rows in use cost memory.
+ *
+ * Tried in turn: a sealed memfd of full size, one of small size (little address space, a file size limit),
+ * anonymous memory of small size (no memfd; no reader but this process), a static area.
+ * Invariants: (1) `published` never moves, so tallies stay where threads have them; (2) the descriptor is out
+ * of the way (>= HIGH_FD) or closed; (3) nobody can resize the file or map it for writing but we.
+ * Locking: none; boot and fork run alone. Read next: publish_rows.c.
+ */
+#include "publish.h"
+#include "os.h"
+#include "raw.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 16
+#endif
+
+#define HIGH_FD      500
+#define PLENTY       GIB(2) /* address space below which the small tables are taken */
+#define STATIC_BYTES KIB(256)
+#define NAME         "poolmem" /* /proc/PID/maps shows memfd:poolmem */
+
+typedef struct table_sizes {
+    uint32_t sites, frames, modules, strings, tallies;
+} table_sizes;
+
+static const table_sizes full = {STATS_SITES, STATS_FRAMES, STATS_MODULES, STATS_STRINGS, STATS_TALLIES};
+static const table_sizes small = {4096, 8192, 256, 1u << 20, 1u << 15};
+static const table_sizes least = {STATS_POOLS, 0, 0, 64, 2048};
+
+stats_header *published;
+
+static char static_area[STATIC_BYTES] __attribute__((aligned(64)));
+static struct stat file_id; /* which file our descriptor is */
+static int file_fd = -1;    /* -1: none, or closed by us */
+static bool shared;         /* the mapping is a file's: a fork would share it */
+static char *fork_counts;   /* pools and tallies at the moment of the fork */
+static size_t fork_pool_bytes, fork_bytes;
+static uint32_t fork_tallies;
+
+static uint32_t place(size_t *end, size_t rows, size_t row_bytes)
+{
+    size_t at = *end;
+    *end = round_up(at + rows * row_bytes, 64);
+    return (uint32_t)at;
+}
+
+static size_t lay_out(stats_header *h, const table_sizes *t)
+{
+    size_t end = round_up(sizeof *h, 64);
+    h->pool_max = STATS_POOLS;
+    h->site_max = t->sites;
+    h->frame_max = t->frames;
+    h->module_max = t->modules;
+    h->string_max = t->strings;
+    h->tally_max = t->tallies;
+    h->pools_at = place(&end, STATS_POOLS, sizeof(stats_pool));
+    h->sites_at = place(&end, t->sites, sizeof(stats_site));
+    h->lives_at = place(&end, t->sites, sizeof(stats_live));
+    h->frames_at = place(&end, t->frames, sizeof(stats_frame));
+    h->modules_at = place(&end, t->modules, sizeof(stats_module));
+    h->strings_at = place(&end, t->strings, 1);
+    h->tallies_at = place(&end, t->tallies, sizeof(stats_tally));
+    h->bytes = round_up(end, OS_PAGE);
+    return h->bytes;
+}
+
+static size_t limit_of(int resource)
+{
+    struct rlimit r;
+    return getrlimit(resource, &r) == 0 && r.rlim_cur != RLIM_INFINITY ? r.rlim_cur : SIZE_MAX;
+}
+
+/* Moves a descriptor out of the host's way; closes it when there is no such place. */
+static int move_high(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+    raw_close(fd);
+    return high;
+}
+
+static int make_file(size_t bytes)
+{
+    if (bytes > limit_of(RLIMIT_FSIZE)) /* growing the file would raise SIGXFSZ */
+        return -1;
+    int fd = (int)syscall(SYS_memfd_create, NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd < 0) /* an older kernel */
+        fd = (int)syscall(SYS_memfd_create, NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0 && ftruncate(fd, (off_t)bytes) != 0) {
+        raw_close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Maps a new sealed file; *fd_out is its descriptor, -1 when it could not be kept. */
+static void *map_file(size_t bytes, int *fd_out)
+{
+    int fd = make_file(bytes);
+    if (fd < 0)
+        return NULL;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (p == MAP_FAILED) {
+        raw_close(fd);
+        return NULL;
+    }
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE);
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    *fd_out = move_high(fd);
+    return p;
+}
+
+static void remember_file(int fd)
+{
+    file_fd = fd;
+    if (fd >= 0)
+        fstat(fd, &file_id);
+}
+
+static stats_header *try_file(const table_sizes *t)
+{
+    stats_header plan = {0};
+    int fd = -1;
+    stats_header *h = map_file(lay_out(&plan, t), &fd);
+    if (h) {
+        shared = true;
+        remember_file(fd);
+        lay_out(h, t);
+    }
+    return h;
+}
+
+static stats_header *try_memory(const table_sizes *t)
+{
+    stats_header plan = {0};
+    stats_header *h = os_map(lay_out(&plan, t));
+    if (h)
+        lay_out(h, t);
+    return h;
+}
+
+static stats_header *static_mapping(void)
+{
+    stats_header *h = (stats_header *)static_area;
+    ensure(lay_out(h, &least) <= sizeof static_area);
+    return h;
+}
+
+static stats_header *make_mapping(void)
+{
+    stats_header *h = limit_of(RLIMIT_AS) < PLENTY ? NULL : try_file(&full);
+    if (!h)
+        h = try_file(&small);
+    if (!h)
+        h = try_memory(&small);
+    return h ? h : static_mapping();
+}
+
+static void fill_header(stats_header *h)
+{
+    h->version = STATS_VERSION;
+    h->header_bytes = sizeof *h;
+    h->pid = (uint32_t)getpid();
+    h->start_ns = os_time_ns();
+    h->address = (uintptr_t)h;
+    if (readlink("/proc/self/exe", h->exe, sizeof h->exe - 1) < 0)
+        h->exe[0] = 0;
+    strncpy(h->library, POOLMEM_VERSION, sizeof h->library - 1);
+    for (uint32_t i = 0; i < STATS_POOLS; i++)
+        stats_sites(h)[i].pool = i;
+    h->site_count = STATS_POOLS;
+    h->string_bytes = 1;
+    h->module_count = h->module_max ? 1 : 0; /* row 0: no known module */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    memcpy(h->magic, STATS_MAGIC, sizeof h->magic); /* last: a reader sees a whole header or none */
+}
+
+void publish_create(void)
+{
+    if (published)
+        return;
+    stats_header *h = make_mapping();
+    fill_header(h);
+    published = h;
+}
+
+void publish_fork_prepare(void)
+{
+    const stats_header *h = published;
+    if (!h || !shared)
+        return;
+    fork_tallies = h->tally_count;
+    fork_pool_bytes = h->pool_count * sizeof(stats_pool);
+    fork_bytes = fork_pool_bytes + fork_tallies * sizeof(stats_tally);
+    fork_counts = os_map(fork_bytes);
+    if (!fork_counts)
+        return;
+    memcpy(fork_counts, stats_pools(h), fork_pool_bytes);
+    memcpy(fork_counts + fork_pool_bytes, stats_tallies(h), fork_bytes - fork_pool_bytes);
+}
+
+void publish_fork_parent(void)
+{
+    if (fork_counts)
+        os_unmap(fork_counts, fork_bytes);
+    fork_counts = NULL;
+}
+
+static void copy_part(stats_header *to, const stats_header *from, uint32_t at, size_t bytes)
+{
+    memcpy((char *)to + at, (const char *)from + at, bytes);
+}
+
+/* What is in use of `from`, which the parent goes on changing: rows only grow, counts were taken down. */
+static void copy_used(stats_header *to, const stats_header *from)
+{
+    memcpy(to, from, sizeof *to);
+    copy_part(to, from, to->pools_at, to->pool_count * sizeof(stats_pool));
+    copy_part(to, from, to->sites_at, to->site_count * sizeof(stats_site));
+    if (to->track)
+        copy_part(to, from, to->lives_at, to->site_count * sizeof(stats_live));
+    copy_part(to, from, to->frames_at, to->frame_count * sizeof(stats_frame));
+    copy_part(to, from, to->modules_at, to->module_count * sizeof(stats_module));
+    copy_part(to, from, to->strings_at, to->string_bytes);
+    if (!fork_counts) {
+        copy_part(to, from, to->tallies_at, to->tally_count * sizeof(stats_tally));
+        return;
+    }
+    to->tally_count = fork_tallies;
+    memcpy(stats_pools(to), fork_counts, fork_pool_bytes);
+    memcpy(stats_tallies(to), fork_counts + fork_pool_bytes, fork_bytes - fork_pool_bytes);
+}
+
+/* The descriptor may be the host's by now: it closed ours and the number was used again. */
+static void close_old_file(void)
+{
+    struct stat now;
+    if (file_fd >= 0 && fstat(file_fd, &now) == 0 && now.st_ino == file_id.st_ino &&
+        now.st_dev == file_id.st_dev)
+        raw_close(file_fd);
+    file_fd = -1;
+}
+
+/* Puts the memory at `from` where the published mapping stands. */
+static bool take_place(void *from, size_t bytes)
+{
+    return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, published) != MAP_FAILED;
+}
+
+/* Without a new mapping: private pages of the old file, so that at least nothing of the parent changes. */
+static void part_from_parent(size_t bytes)
+{
+    if (file_fd >= 0 && mmap(published, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file_fd, 0) != MAP_FAILED)
+        shared = false;
+    close_old_file();
+}
+
+void publish_fork_child(void)
+{
+    if (!published || !shared)
+        return;
+    size_t bytes = published->bytes;
+    int fd = -1;
+    stats_header *copy = map_file(bytes, &fd);
+    bool file = copy != NULL;
+    if (!copy)
+        copy = os_map(bytes);
+    if (copy)
+        copy_used(copy, published);
+    if (copy && take_place(copy, bytes)) {
+        shared = file;
+        close_old_file();
+        remember_file(fd);
+    } else {
+        part_from_parent(bytes);
+    }
+    published->pid = (uint32_t)getpid();
+    publish_fork_parent();
+}

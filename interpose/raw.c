@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * raw.c - see raw.h. Locking: none. Cost: the system calls.
+ */
+#include "raw.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MASK_BYTES sizeof(raw_mask)
+
+static long kernel(long number, long a, long b, long c, long d, long e)
+{
+    int saved = errno;
+    long r = syscall(number, a, b, c, d, e);
+    if (r < 0)
+        r = -errno;
+    errno = saved;
+    return r;
+}
+
+int raw_open(const char *path, int flags, unsigned mode)
+{
+    return (int)kernel(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, mode, 0);
+}
+
+void raw_close(int fd)
+{
+    kernel(SYS_close, fd, 0, 0, 0, 0);
+}
+
+long raw_read(int fd, void *to, size_t n)
+{
+    long r;
+    do
+        r = kernel(SYS_read, fd, (long)to, (long)n, 0, 0);
+    while (r == -EINTR);
+    return r;
+}
+
+static bool wait_writable(int fd, int patience_ms)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    struct timespec t = {patience_ms / 1000, patience_ms % 1000 * 1000000L};
+    return kernel(SYS_ppoll, (long)&p, 1, (long)&t, 0, MASK_BYTES) > 0;
+}
+
+int raw_write_all(int fd, const char *data, size_t n, int patience_ms)
+{
+    while (n) {
+        long r = kernel(SYS_write, fd, (long)data, (long)n, 0, 0);
+        if (r == -EINTR || (r == -EAGAIN && wait_writable(fd, patience_ms)))
+            continue;
+        if (r <= 0)
+            return r ? (int)r : -EIO;
+        data += r;
+        n -= (size_t)r;
+    }
+    return 0;
+}
+
+int raw_rename(const char *from, const char *to)
+{
+    return (int)kernel(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to, 0);
+}
+
+void raw_unlink(const char *path)
+{
+    kernel(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0);
+}
+
+long raw_read_file(const char *path, char *to, size_t cap)
+{
+    size_t len = 0;
+    long r = 1;
+    int fd = raw_open(path, O_RDONLY, 0);
+    if (fd < 0)
+        return fd;
+    while (len + 1 < cap && (r = raw_read(fd, to + len, cap - 1 - len)) > 0)
+        len += (size_t)r;
+    raw_close(fd);
+    to[len] = 0;
+    return r < 0 ? r : (long)len;
+}
+
+void raw_sleep_ms(unsigned ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
+    kernel(SYS_nanosleep, (long)&t, 0, 0, 0, 0);
+}
+
+raw_mask raw_mask_set(raw_mask mask)
+{
+    raw_mask before = 0;
+    kernel(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before, MASK_BYTES, 0);
+    return before;
+}
+
+static raw_mask raised_by_writing(void)
+{
+    raw_mask pending = 0;
+    kernel(SYS_rt_sigpending, (long)&pending, MASK_BYTES, 0, 0, 0);
+    return pending & (RAW_MASK(SIGPIPE) | RAW_MASK(SIGXFSZ));
+}
+
+void raw_guard_begin(raw_guard *g, raw_mask block)
+{
+    raw_mask mask = block | RAW_MASK(SIGPIPE) | RAW_MASK(SIGXFSZ);
+    kernel(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, (long)&g->before, MASK_BYTES, 0);
+    g->pending = raised_by_writing();
+}
+
+void raw_guard_end(const raw_guard *g)
+{
+    raw_mask ours = raised_by_writing() & ~g->pending;
+    struct timespec none = {0, 0};
+    while (ours && kernel(SYS_rt_sigtimedwait, (long)&ours, 0, (long)&none, MASK_BYTES, 0) > 0)
+        ;
+    raw_mask_set(g->before);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_text.c - see report.h: the report a person reads at a glance, within 100 columns: one line on the
+ * process, the tree of pools as a table, the sums, then each pool's call-sites with the most bytes.
+ * Locking: none.
+ */
+#include "report.h"
+#include "fmt.h"
+
+#include <string.h>
+
+#define TOP         20 /* call-sites a pool, unless asked otherwise */
+#define COLUMNS     100
+#define NAME_WIDTH  22
+#define BAR_WIDTH   8
+#define SITE_INDENT 29 /* where the frames of a call-site start */
+#define SITE_LINES  3  /* and how many lines they may take */
+
+/* Three digits and a unit: "17 B", "1.25 MiB", "1023 KiB". */
+static const char *bytes_text(char out[16], uint64_t n)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    unsigned u = 0;
+    uint64_t whole = n, rest = 0;
+    for (; whole >= 1024 && u < 6; u++) {
+        rest = (whole % 1024) * 100 / 1024;
+        whole /= 1024;
+    }
+    if (!u || whole >= 100)
+        fmt_text(out, 16, "%lu %s", (unsigned long)whole, unit[u]);
+    else if (whole >= 10)
+        fmt_text(out, 16, "%lu.%lu %s", (unsigned long)whole, (unsigned long)rest / 10, unit[u]);
+    else
+        fmt_text(out, 16, "%lu.%02lu %s", (unsigned long)whole, (unsigned long)rest, unit[u]);
+    return out;
+}
+
+/* Exact to five digits, then "123k", "4.56M". */
+static const char *count_text(char out[16], uint64_t n)
+{
+    static const char unit[] = " kMGTPE";
+    unsigned u = 0;
+    uint64_t whole = n, rest = 0;
+    if (n < 100000) {
+        fmt_text(out, 16, "%lu", (unsigned long)n);
+        return out;
+    }
+    for (; whole >= 1000; u++) {
+        rest = whole % 1000;
+        whole /= 1000;
+    }
+    if (whole >= 100)
+        fmt_text(out, 16, "%lu%c", (unsigned long)whole, unit[u]);
+    else if (whole >= 10)
+        fmt_text(out, 16, "%lu.%lu%c", (unsigned long)whole, (unsigned long)rest / 100, unit[u]);
+    else
+        fmt_text(out, 16, "%lu.%02lu%c", (unsigned long)whole, (unsigned long)rest / 10, unit[u]);
+    return out;
+}
+
+static uint64_t per_second(const report *r, uint64_t n)
+{
+    uint64_t ms = r->uptime_ns / 1000000;
+    return ms ? n * 1000 / ms : 0;
+}
+
+static void put_title(const report *r, sink *out)
+{
+    char rss[16];
+    unsigned long ms = (unsigned long)(r->uptime_ns / 1000000);
+    sink_text(out, "poolmem %s: %s (pid %u), report %u (%s), up %lu.%lu s, RSS %s\n", POOLMEM_VERSION,
+              report_base_name(r->exe), r->source.pid, r->source.sequence,
+              report_reason_text(r->source.reason), ms / 1000, ms % 1000 / 100,
+              r->source.rss_bytes ? bytes_text(rss, r->source.rss_bytes) : "unknown");
+}
+
+static void put_bar(sink *out, uint64_t part, uint64_t whole)
+{
+    size_t filled = whole ? (size_t)((part * BAR_WIDTH + whole / 2) / whole) : 0;
+    filled = filled ? filled : part != 0;
+    filled = filled > BAR_WIDTH ? BAR_WIDTH : filled;
+    sink_char(out, '#', filled);
+    sink_char(out, '.', BAR_WIDTH - filled);
+}
+
+static void put_figures(const report *r, const pool_stats *s, const char *limit, const char *largest,
+                        sink *out)
+{
+    char live[16], peak[16], blocks[16], allocs[16], rate[16];
+    uint64_t whole = r->total.live_bytes;
+    unsigned share = whole ? (unsigned)(s->live_bytes * 100 / whole) : 0;
+    sink_text(out, " %9s %3u%% ", bytes_text(live, s->live_bytes), share > 100 ? 100 : share);
+    put_bar(out, s->live_bytes, whole);
+    sink_text(out, " %9s %6s %6s %6s %8s %8s\n", bytes_text(peak, s->peak_bytes),
+              count_text(blocks, s->live_blocks), count_text(allocs, s->allocs),
+              count_text(rate, per_second(r, s->allocs)), limit, largest);
+}
+
+static void put_pool(const report *r, const report_pool *p, sink *out)
+{
+    char limit[16] = "-", largest[16], name[NAME_WIDTH + 1];
+    int indent = (int)(p->depth < 6 ? p->depth : 6) * 2;
+    fmt_text(name, sizeof name, "%*s%s", indent, "", p->name);
+    sink_text(out, "%-*s", NAME_WIDTH, name);
+    if (p->limit_bytes)
+        bytes_text(limit, p->limit_bytes);
+    put_figures(r, &p->stats, limit, bytes_text(largest, p->stats.largest_free_bytes), out);
+}
+
+static void put_table(const report *r, sink *out)
+{
+    sink_text(out, "%-*s %9s %4s %-*s %9s %6s %6s %6s %8s %8s\n", NAME_WIDTH, "pool", "live", "%", BAR_WIDTH,
+              "share", "peak", "blocks", "allocs", "per s", "limit", "largest");
+    for (uint32_t i = 0; i < r->pool_count; i++)
+        put_pool(r, &r->pools[r->order[i]], out);
+    sink_text(out, "%-*s", NAME_WIDTH, "all pools");
+    put_figures(r, &r->total, "", "free", out);
+}
+
+static void put_rest(const report *r, sink *out)
+{
+    char a[16], b[16];
+    uint64_t rss = r->source.rss_bytes, committed = r->committed_bytes;
+    if (!rss)
+        sink_string(out, "; RSS unknown\n");
+    else if (rss >= committed)
+        sink_text(out, "\n  + rest of the process %s = RSS %s\n", bytes_text(a, rss - committed),
+                  bytes_text(b, rss));
+    else
+        sink_text(out, "\n  - not resident, at least %s = RSS %s, with the rest of the process\n",
+                  bytes_text(a, committed - rss), bytes_text(b, rss));
+}
+
+static void put_sums(const report *r, sink *out)
+{
+    char a[16], b[16], c[16], d[16];
+    sink_text(out, "live %s + free %s + overhead %s = committed %s", bytes_text(a, r->total.live_bytes),
+              bytes_text(b, r->total.free_bytes), bytes_text(c, r->overhead_bytes),
+              bytes_text(d, r->committed_bytes));
+    put_rest(r, out);
+    uint64_t calls = r->total.allocs;
+    sink_text(out, "unattributed %s calls (%lu%%, in %s), foreign frees %lu, misuse %lu, unwound %s of %s\n",
+              count_text(a, r->unattributed_allocs),
+              calls ? (unsigned long)(r->unattributed_allocs * 100 / calls) : 0,
+              r->pool_count ? r->pools[STATS_POOL_GLOBAL].name : "Global", (unsigned long)r->foreign_frees,
+              (unsigned long)r->misuse, count_text(b, r->unwound), count_text(c, calls));
+    if (r->total.failed | r->total.over_limit)
+        sink_text(out, "refused %lu requests, %lu over a limit\n", (unsigned long)r->total.failed,
+                  (unsigned long)r->total.over_limit);
+    if (r->sites_lost | r->tallies_lost | r->track_lost)
+        sink_text(out, "not told apart: %lu call-sites, %lu counters, %lu tracked blocks (tables full)\n",
+                  (unsigned long)r->sites_lost, (unsigned long)r->tallies_lost, (unsigned long)r->track_lost);
+    if (!r->exact)
+        sink_string(out, "live figures are upper bounds: the process's memory may not be read\n");
+}
+
+static void frame_name(const report_frame_text *f, char *to, size_t cap)
+{
+    const char *module = *f->module ? report_base_name(f->module) : "unknown";
+    if (*f->symbol)
+        fmt_text(to, cap, "%.60s+0x%lx (%.24s)", f->symbol, (unsigned long)f->symbol_offset, module);
+    else
+        fmt_text(to, cap, "%.40s+0x%lx", module, (unsigned long)f->offset);
+}
+
+/* Frames follow each other, innermost first, as far as they fit. */
+static void put_frames(const report *r, uint32_t site, sink *out)
+{
+    report_frame_text f;
+    char name[128];
+    unsigned lines = 1;
+    for (unsigned i = 0; report_frame_get(r, site, i, &f); i++) {
+        frame_name(&f, name, sizeof name);
+        if (i && out->column + 3 + strlen(name) > COLUMNS - 2) {
+            if (++lines > SITE_LINES) {
+                sink_string(out, " <");
+                break;
+            }
+            sink_string(out, " <\n");
+            sink_char(out, ' ', SITE_INDENT);
+        } else if (i)
+            sink_string(out, " < ");
+        size_t room = COLUMNS - out->column;
+        sink_bytes(out, name, strlen(name) < room ? strlen(name) : room);
+    }
+    if (!report_frame_count(r, site))
+        sink_string(out, "(no stack)");
+    sink_char(out, '\n', 1);
+}
+
+static void put_site(const report *r, const report_site *s, sink *out)
+{
+    char allocs[16], bytes[16], live[16];
+    sink_text(out, "%8s %9s %9s ", count_text(allocs, s->allocs), bytes_text(bytes, s->bytes),
+              r->view.lives ? bytes_text(live, s->live_bytes) : "");
+    put_frames(r, s->site, out);
+}
+
+static void put_sites(const report *r, const report_pool *p, sink *out)
+{
+    char calls[16], bytes[16];
+    uint32_t top = r->source.top ? r->source.top : TOP;
+    top = top < p->site_count ? top : p->site_count;
+    if (!p->site_count)
+        return;
+    sink_text(out, "\n%s: %s calls asked for %s", p->name, count_text(calls, p->stats.allocs),
+              bytes_text(bytes, p->stats.alloc_bytes));
+    sink_text(out, top < p->site_count ? "; the top %u of %u call-sites\n" : "; %u call-sites\n", top,
+              p->site_count);
+    sink_text(out, "%8s %9s %9s called by\n", "calls", "asked", r->view.lives ? "live" : "");
+    for (uint32_t i = 0; i < top; i++)
+        put_site(r, &r->sites[p->site_first + i], out);
+}
+
+static void put_leaks(const report *r, sink *out)
+{
+    char live[16];
+    uint64_t bytes = 0, blocks = 0;
+    for (uint32_t i = 0; i < r->site_total; i++) {
+        bytes += r->sites[i].live_bytes;
+        blocks += r->sites[i].live_blocks;
+    }
+    sink_text(out, "\nnever freed: %s in %lu blocks; by call-site in the column \"live\"\n",
+              bytes_text(live, bytes), (unsigned long)blocks);
+}
+
+void report_text(const report *r, sink *out)
+{
+    put_title(r, out);
+    put_table(r, out);
+    put_sums(r, out);
+    if (r->view.lives && r->source.reason == REASON_EXIT)
+        put_leaks(r, out);
+    for (uint32_t i = 0; i < r->pool_count; i++)
+        put_sites(r, &r->pools[r->order[i]], out);
+    sink_char(out, '\n', 1);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request.h - floor F4: asks for a report of this process and sees that each request gets one.
+ */
+#ifndef POOLMEM_REQUEST_H
+#define POOLMEM_REQUEST_H
+
+#include "report.h"
+
+/* After the configuration is read: maps the memory for reports, fixes where they go (a relative name is
+   taken from the directory the process is in now). `signal` is the one kept open during a report. */
+void request_boot(const char *target, int signal);
+
+/* One report more. From any context, a signal handler included: the report is written before this returns,
+   or by the thread that is writing reports now. Keeps errno. */
+void request_report(report_reason why);
+
+/* This thread is inside request_report: what it was called for will be done when that returns. */
+bool request_is_here(void);
+
+/* After fork, in the child. */
+void request_fork_child(void);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * track.h - floor F4: POOLMEM_TRACK: which call-site each live block came from, so that reports tell live bytes
+ * by call-site and, at exit, what was never freed. The entry points call it in their slow mode.
+ */
+#ifndef POOLMEM_TRACK_H
+#define POOLMEM_TRACK_H
+
+#include "base.h"
+
+/* After publish_create; false: no memory, tracking stays off. */
+bool track_boot(void);
+
+/* A block has been handed out at `site` (a row of the published sites), usable `size`. What cannot be
+   recorded is counted. A resized block is freed first, then recorded anew. */
+void track_alloc(const void *p, size_t size, uint32_t site);
+
+/* A block is given back, before its memory may be used again. Unknown ones (from before) are ignored. */
+void track_free(const void *p);
+
+/* Round a fork; prepare keeps all shards until parent or child. */
+void track_fork_prepare(void);
+void track_fork_done(void);
+
+#endif

@@ -23,8 +23,6 @@
 namespace script
 {
 
-enum { GC_STEP_KIB = 24 };
-
 static host *host_of(lua_State *L)
 {
     return static_cast<host *>(lua_touserdata(L, lua_upvalueindex(1)));
@@ -246,8 +244,8 @@ bool host::start(const char *scripts, scene::scene &s, std::uint64_t seed)
     lua_pushlightuserdata(lua_, this);
     luaL_setfuncs(lua_, bindings, 1);
     lua_setglobal(lua_, "engine");
-    /* Collected in small steps, one a frame, as a game does that cannot afford a pause. */
-    lua_gc(lua_, LUA_GCINC, 150, 200, 12);
+    /* Not the incremental mode: how its steps cut the work up depends on how tables hash their keys. */
+    lua_gc(lua_, LUA_GCGEN, 0, 0);
     lua_getglobal(lua_, "engine");
     lua_getfield(lua_, -1, "import");
     lua_remove(lua_, -2);
@@ -297,10 +295,7 @@ bool host::frame(long number)
     }
     lua_getglobal(lua_, "on_frame");
     lua_pushinteger(lua_, number);
-    if (!call(1))
-        return false;
-    lua_gc(lua_, LUA_GCSTEP, GC_STEP_KIB);
-    return true;
+    return call(1);
 }
 
 long host::objects_kib() const

@@ -30,7 +30,7 @@ function on_leave()
   quests.finish()
   for _, actor in ipairs(game.live) do actor:leave() end
   game.live, game.by_id = {}, {}
-  collectgarbage("step", 64)
+  collectgarbage()
 end
 
 local function bury()
@@ -50,7 +50,7 @@ function on_frame(n)
   game.frame = n
   for i = 1, #game.live do
     local shot = game.live[i]:think(n)
-    if shot and #game.live < 2 * MOST_ACTORS then add(shot) end
+    if shot then add(shot) end
   end
   bury()
   quests.frame(n, game.live)

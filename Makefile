@@ -31,7 +31,7 @@ TARGETS += $(B)/poolmem
 endif
 all: $(TARGETS)
 
-PIC := -fPIC -ftls-model=initial-exec -fomit-frame-pointer -fno-plt
+PIC := -fPIC -ftls-model=initial-exec -fomit-frame-pointer -fno-plt -fno-tree-slp-vectorize
 $(B)/pic/%.o: %.c $(HDR)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(PIC) -c $< -o $@

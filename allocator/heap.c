@@ -19,7 +19,7 @@
 
 #define CARVE_STEP ((uint32_t)4096)
 
-struct block no_block = {.free = (void *)1, .slow_at = -1};
+struct block no_block = {.free = (void *)1, .slow_at = -1, .until_slow = 1};
 void (*heap_over_hook)(heap *h, size_t size);
 void (*heap_overwritten_hook)(heap *h, void *fragment);
 
@@ -77,7 +77,7 @@ void heap_count(heap *h, int64_t delta)
 
 static void count_block(block *b)
 {
-    uint64_t bytes = (uint64_t)b->used * b->size;
+    uint64_t bytes = (uint64_t)block_used(b) * b->size;
     heap_count(b->front->heap, (int64_t)(bytes - b->counted));
     b->counted = bytes;
 }
@@ -123,7 +123,7 @@ static void retire_full(front *f, block *b)
     count_block(b);
     front_unlink(f, b);
     b->full = 1;
-    b->slow_at = (int32_t)b->used - 1;
+    block_set_slow_at(b, (int32_t)block_used(b) - 1);
 }
 
 /* --- blocks ------------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ void front_release_spares(front *f)
 static void empty_block(front *f, block *b)
 {
     if (f->bin[b->class_id] == b) {
-        b->slow_at = -1;
+        block_set_slow_at(b, -1);
         return;
     }
     front_unlink(f, b);
@@ -180,12 +180,11 @@ void heap_free_transition(block *b)
     count_block(b);
     if (b->full)
         front_link(f, b);
-    if (!b->used) {
+    uint32_t used = block_used(b), step = quarter(b);
+    if (used)
+        block_set_slow_at(b, used > step ? (int32_t)(used - step) : 0);
+    else
         empty_block(f, b);
-        return;
-    }
-    uint32_t step = quarter(b);
-    b->slow_at = b->used > step ? (int32_t)(b->used - step) : 0;
 }
 
 /* Gives back the empty blocks a front keeps. */
@@ -194,8 +193,8 @@ void front_trim(front *f)
     for (unsigned c = 0; c < CLASS_COUNT; c++) {
         for (block *b = f->bin[c], *next; b && b != &no_block; b = next) {
             next = b->next;
-            if (b->used) {
-                b->slow_at = 0;
+            if (block_used(b)) {
+                block_set_slow_at(b, 0);
                 continue;
             }
             front_unlink(f, b);
@@ -250,13 +249,12 @@ static block *fresh_block(front *f, unsigned c)
         return NULL;
     uint32_t size = (uint32_t)class_size(c);
     b->free = FREE_END(block_start(b));
-    b->used = 0;
     b->counted = 0;
     b->carved = 0;
     b->size = size;
     b->limit = (uint32_t)(BLOCK_SIZE / size * size);
     b->class_id = (uint8_t)c;
-    b->slow_at = 0;
+    b->slow_at = b->until_slow = 0;
     b->front = f;
     front_link(f, b);
     __atomic_store_n(&b->owner, f->owner, __ATOMIC_RELEASE);
@@ -306,7 +304,7 @@ static void *pop(block *b)
     uintptr_t offset = (uintptr_t)p - world.base;
     bits *w = bits_of(offset);
     b->free = *(void **)p;
-    relaxed_store(&b->used, b->used + 1);
+    relaxed_add(&b->until_slow, 1);
     relaxed_store(&w->live, relaxed_load(&w->live) | bit_of(offset));
     return p;
 }

@@ -76,6 +76,16 @@ extern struct block no_block HIDDEN;
 /* Counters written by one thread and read by others: plain moves, but never torn or invented. */
 #define relaxed_load(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
 #define relaxed_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#ifdef __SANITIZE_THREAD__
+#define relaxed_add(p, v)                                                                                    \
+    ({                                                                                                       \
+        __typeof__(*(p)) sum_ = relaxed_load(p) + (v);                                                       \
+        relaxed_store((p), sum_);                                                                            \
+        sum_;                                                                                                \
+    })
+#else
+#define relaxed_add(p, v) (*(p) += (v)) /* one instruction on memory, which the above is not */
+#endif
 
 /* --- setting up -------------------------------------------------------------------------------- */
 
@@ -93,6 +103,8 @@ front *heap_front_locked(heap_thread *t, uint32_t id, pool *p);
 /* Makes or adopts a thread's side; NULL: no memory. Parks it: its blocks wait for the next thread. */
 heap_thread *heap_thread_adopt(size_t bytes);
 void heap_thread_park(heap_thread *t);
+/* All sides ever made, linked by next; the list only grows. */
+heap_thread *heap_thread_first(void);
 /* The calling thread's side, adopted on first use; NULL: no memory. The interposer sets its own. */
 heap_thread *heap_thread_self(void);
 void heap_thread_set_self(heap_thread *t);
@@ -144,34 +156,36 @@ INLINE void *front_alloc(front *f, size_t size)
     if (unlikely(((uintptr_t)next ^ (uintptr_t)p) >> BLOCK_SHIFT))
         return front_alloc_cold(f, size);
     b->free = next;
-    relaxed_store(&b->used, b->used + 1);
+    relaxed_add(&b->until_slow, 1);
     uintptr_t offset = (uintptr_t)p - world.base;
     bits *w = bits_of(offset);
     relaxed_store(&w->live, relaxed_load(&w->live) | bit_of(offset));
     return p;
 }
 
-/* Frees a fragment of the calling thread. False: not such a one, nothing done, call heap_free_cold. */
+/* Frees a fragment of a block that the calling thread owns. False: it is no live fragment, nothing done. */
+INLINE bool block_free_own(struct block *b, void *p, uintptr_t offset)
+{
+    bits *w = bits_of(offset);
+    uint64_t live = relaxed_load(&w->live), bit = bit_of(offset);
+    if (unlikely(!(live & ~relaxed_load(&w->pending) & bit)) || unlikely(offset % GRANULE))
+        return false;
+    relaxed_store(&w->live, live ^ bit);
+    *(void **)p = b->free;
+    b->free = p;
+    if (unlikely(relaxed_add(&b->until_slow, -1) <= 0))
+        heap_free_transition(b);
+    return true;
+}
+
+/* The fast path of free. False: not the calling thread's fragment, nothing done, call heap_free_cold. */
 INLINE bool heap_free_fast(heap_thread *me, void *p)
 {
     uintptr_t offset = (uintptr_t)p - world.base;
     if (unlikely(offset >= world.fast_size))
         return false;
     struct block *b = &world.records[offset >> BLOCK_SHIFT];
-    if (unlikely(relaxed_load(&b->owner) != me))
-        return false;
-    bits *w = bits_of(offset);
-    uint64_t live = relaxed_load(&w->live), bit = bit_of(offset);
-    if (unlikely(!(live & ~relaxed_load(&w->pending) & bit) || offset % GRANULE))
-        return false;
-    relaxed_store(&w->live, live ^ bit);
-    *(void **)p = b->free;
-    b->free = p;
-    uint32_t used = b->used - 1;
-    relaxed_store(&b->used, used);
-    if (unlikely((int32_t)used <= b->slow_at))
-        heap_free_transition(b);
-    return true;
+    return likely(relaxed_load(&b->owner) == me) && block_free_own(b, p, offset);
 }
 
 #endif

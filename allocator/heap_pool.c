@@ -100,7 +100,7 @@ pool_status heap_free_cold(heap_thread *me, void *p)
         return heap_judge(p);
     if (owner != me)
         return heap_free_remote(me, b, p);
-    return heap_free_fast(me, p) ? POOL_OK : heap_judge(p);
+    return block_free_own(b, p, (uintptr_t)p - world.base) ? POOL_OK : heap_judge(p);
 }
 
 /* --- the interface of pool.h ---------------------------------------------------------------------- */
@@ -284,9 +284,9 @@ static bool check_block(const block *b)
         if (++listed > carved)
             return bad(b, "the free list runs in a circle");
     }
-    if (live != b->used)
+    if (live != block_used(b))
         return bad(b, "used differs from the live bits");
-    if (listed + b->used > carved)
+    if (listed + block_used(b) > carved)
         return bad(b, "more fragments than were carved");
     bool can_give = listed || b->carved < b->limit;
     return b->full && can_give ? bad(b, "marked full but has something free") : true;

@@ -44,7 +44,7 @@ static uint32_t pending_in(const struct source *s, uint32_t number)
 
 static void add_fragments(const struct source *s, const block *b, uint32_t number, heap_figures *out)
 {
-    uint32_t used = b->used - (b->in_remote ? pending_in(s, number) : 0);
+    uint32_t used = block_used(b) - (b->in_remote ? pending_in(s, number) : 0);
     uint64_t live = (uint64_t)used * b->size;
     out->live_blocks += used;
     out->live_bytes += live;

@@ -67,8 +67,7 @@ static void collect_block(block *b)
             n += take_back(b, start, w, &map[w]);
     if (!n)
         return;
-    relaxed_store(&b->used, b->used - n);
-    if ((int32_t)b->used <= b->slow_at)
+    if (relaxed_add(&b->until_slow, -(int32_t)n) <= 0)
         heap_free_transition(b);
 }
 
@@ -119,7 +118,7 @@ pool_status heap_free_remote(heap_thread *me, block *b, void *p)
         return heap_judge(p);
     heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
     if (owner && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner))
-        return heap_free_fast(me, p) ? POOL_OK : heap_judge(p);
+        return block_free_own(b, p, offset) ? POOL_OK : heap_judge(p);
     if (__atomic_fetch_or(&map->pending, bit, __ATOMIC_SEQ_CST) & bit)
         return POOL_DOUBLE_FREE;
     if (owner)
@@ -264,4 +263,9 @@ void heap_fork_done(bool child, heap_thread *me)
         forget_others(me);
     if (took_threads)
         lock_drop(&threads_lock);
+}
+
+heap_thread *heap_thread_first(void)
+{
+    return __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
 }

@@ -14,6 +14,7 @@
  * the program holds; (4) live bits are written by the block's owner only (runs: under the zone lock), pending
  * bits atomically by anybody.
  * When address space is short the world shrinks and all heaps share one zone (record.heap tells them apart).
+ * (5) used, the fragments handed out, is kept as until_slow + slow_at, so that free tests what it counts.
  * Cost: address to record is a subtraction, a shift and an add.
  */
 #ifndef POOLMEM_WORLD_H
@@ -42,8 +43,8 @@ struct heap_thread;
 /* One block. Written by: O the owning thread, Z whoever holds the zone lock, R anybody, atomically. */
 typedef struct block {
     void *free;                /* O next free fragment; FREE_END of this block: none */
-    uint32_t used;             /* O fragments handed out, pending ones included */
-    int32_t slow_at;           /* O a free that brings used down to this takes the slow path; -1: none does */
+    int32_t until_slow;        /* O frees until one takes the slow path: used - slow_at */
+    int32_t slow_at;           /* O the value of used at which that happens; -1: it never does */
     struct heap_thread *owner; /* O who may use this line; NULL when the block holds no fragments */
     struct front *front;       /* O list it is in, and the heap it belongs to */
     uint32_t size;             /* O bytes of a fragment */
@@ -119,6 +120,16 @@ uint32_t zone_largest(zone *z);
 /* Invariants of the maps; false after a message. */
 bool zone_check(zone *z);
 
+/* Fragments handed out, pending ones included. */
+INLINE uint32_t block_used(const block *b)
+{
+    return (uint32_t)(b->until_slow + b->slow_at);
+}
+INLINE void block_set_slow_at(block *b, int32_t slow_at)
+{
+    b->until_slow += b->slow_at - slow_at;
+    b->slow_at = slow_at;
+}
 INLINE uint32_t block_number(const block *b)
 {
     return (uint32_t)(b - world.records);

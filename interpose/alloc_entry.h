@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alloc_entry.h - floor F4: the hot core of every allocating entry, for malloc.c, cxx.c and api.c. All of it is
+ * inlined into the entry, because the entry's own frame is what tells who called. Frames go to cold functions as two words: a struct
+ * of three would be built in memory on the hot path.
+ */
+#ifndef POOLMEM_ALLOC_ENTRY_H
+#define POOLMEM_ALLOC_ENTRY_H
+
+#include "caller.h"
+#include "heap.h"
+#include "thread.h"
+
+/* Largest size the inline path serves; 0 while every allocation is tracked. */
+extern HIDDEN size_t malloc_fast_max;
+
+/* Everything the inline path does not serve; errno is set when it gives NULL. */
+COLD void *malloc_cold(const tag *g, size_t size);
+COLD void *malloc_aligned_cold(const tag *g, size_t size, size_t align, bool zero);
+/* Frees what heap_free_fast did not: NULL, other threads', runs, other kinds, and what is wrong. */
+COLD void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call);
+/* realloc of a block (not NULL, size > 0). */
+void *realloc_block(void *p, size_t size, uintptr_t cfa, uintptr_t rbp);
+/* Usable bytes; 0 for NULL and for what is not ours. */
+size_t usable_size(const void *p);
+
+INLINE void *tally_alloc(const tag *g, void *p, size_t size)
+{
+    stats_tally *tally = g->tally;
+    relaxed_add(&tally->allocs, 1);
+    relaxed_add(&tally->bytes, size);
+    return p;
+}
+
+/* Allocates for the caller of the enclosing entry. NULL: errno is ENOMEM. */
+INLINE void *alloc_tagged(entry_id entry, size_t size, caller_frame f)
+{
+    const tag *g = caller_tag(self, entry, size, f);
+    void *p;
+    if (likely(size - 1 < malloc_fast_max) && likely((p = front_alloc(g->front, size)) != NULL))
+        return tally_alloc(g, p, size);
+    return malloc_cold(g, size);
+}
+
+INLINE void free_tagged(void *p, caller_frame f, const char *call)
+{
+    if (likely(heap_free_fast(&self->heap, p)))
+        return;
+    free_cold(p, f.cfa, f.rbp, call);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * boot.c - see boot.h: from the first call to the last.
+ *
+ * The loader allocates through us before any constructor has run, when there is no environment yet: such
+ * calls only get boot_first, which uses system calls alone. The constructor then reads the configuration and
+ * opens for business. Nothing here may need malloc to succeed.
+ * Locking: boot_first may be reached by several threads at once; one does the work, the others wait.
+ */
+#include "boot.h"
+#include "alloc_entry.h"
+#include "caller.h"
+#include "children.h"
+#include "config.h"
+#include "fatal.h"
+#include "fork.h"
+#include "message.h"
+#include "misuse.h"
+#include "os.h"
+#include "pools.h"
+#include "publish.h"
+#include "request.h"
+#include "signal.h"
+#include "thread.h"
+#include "track.h"
+
+#include <dlfcn.h>
+
+boot_phase boot_now = BOOT_COLD;
+static lock boot_lock = LOCK_INIT(RANK_NONE);
+
+static bool first_locked(void)
+{
+    if (boot_now != BOOT_COLD)
+        return true;
+    publish_create();
+    if (!world_boot() || !pools_boot())
+        return false;
+    published->world = (uint64_t)(uintptr_t)&world;
+    caller_boot();
+    __atomic_store_n(&boot_now, BOOT_BOOT, __ATOMIC_RELEASE);
+    return true;
+}
+
+bool boot_first(void)
+{
+    if (lock_is_mine(&boot_lock))
+        return false;
+    lock_take(&boot_lock);
+    bool up = first_locked();
+    lock_drop(&boot_lock);
+    return up;
+}
+
+/* The program defines malloc itself: then its calls never come here. */
+static bool stood_down(void)
+{
+    return dlsym(RTLD_DEFAULT, "malloc") != dlsym(RTLD_DEFAULT, "poolmem_malloc");
+}
+
+static void start_tracking(void)
+{
+    if (!config_now.track || !track_boot()) {
+        config_now.track = false;
+        return;
+    }
+    malloc_fast_max = 0; /* every call goes the slow way, where it is recorded */
+    world.fast_size = 0;
+}
+
+static void configure(void)
+{
+    config_load();
+    message_boot(config_now.verbose);
+    if (!config_now.children)
+        children_apply();
+    misuse_boot();
+    fork_boot();
+    if (stood_down()) {
+        message(MESSAGE_WARNING, "the program brings its own malloc: standing down");
+        return;
+    }
+    start_tracking();
+    request_boot(config_now.stats, config_now.signal);
+    signal_boot(config_now.signal);
+}
+
+__attribute__((constructor(101))) static void go_live(void)
+{
+    if (!boot_first())
+        return;
+    thread *t = self == &cold_thread ? thread_start() : self;
+    t->busy++;
+    configure();
+    t->busy--;
+    __atomic_store_n(&boot_now, BOOT_LIVE, __ATOMIC_RELEASE);
+    thread_boot();
+}
+
+__attribute__((destructor(101))) static void go_exit(void)
+{
+    if (boot_now != BOOT_LIVE)
+        return;
+    boot_now = BOOT_EXIT;
+    if (config_now.exit_report)
+        request_report(REASON_EXIT);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * malloc.c - floor F4: the C entry points, with glibc's semantics and errno. Each finds its caller's tag,
+ * takes memory from the tag's front and counts in the tag's tally; what is rare goes to the cold half below.
+ *
+ * free goes to the owner by address whatever is on top; realloc stays in the block's own pool and is counted
+ * there. A pointer that is not ours is counted and left alone (realloc copies what can be read of it).
+ * Locking: none here. Cost: see heap.h and caller.h.
+ */
+#include "alloc_entry.h"
+#include "config.h"
+#include "misuse.h"
+#include "os.h"
+#include "pools.h"
+#include "track.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+size_t malloc_fast_max = FRAGMENT_MAX;
+
+/* --- the cold half ------------------------------------------------------------------------------ */
+
+static void *no_memory(void)
+{
+    errno = ENOMEM;
+    return NULL;
+}
+
+static void *counted(const tag *g, void *p, size_t size)
+{
+    if (unlikely(!p))
+        return no_memory();
+    tally_alloc(g, p, size);
+    if (unlikely(config_now.track))
+        track_alloc(p, heap_usable(p), g->tally->site);
+    return p;
+}
+
+void *malloc_cold(const tag *g, size_t size)
+{
+    return counted(g, front_alloc_aligned(g->front, size, GRANULE), size);
+}
+
+void *malloc_aligned_cold(const tag *g, size_t size, size_t align, bool zero)
+{
+    void *p = zero ? front_alloc_zero(g->front, size) : front_alloc_aligned(g->front, size, align);
+    return counted(g, p, size);
+}
+
+static caller_frame frame_at(uintptr_t cfa, uintptr_t rbp)
+{
+    return (caller_frame){.ret = ((uintptr_t *)cfa)[-1], .cfa = cfa, .rbp = rbp};
+}
+
+static heap_thread *my_side(void)
+{
+    thread *t = self;
+    return &(unlikely(t == &cold_thread) ? thread_start() : t)->heap;
+}
+
+static pool_status free_owned(void *p)
+{
+    pool *fixed = heap_locked_pool(p);
+    return fixed ? pool_free(fixed, p) : heap_free_cold(my_side(), p);
+}
+
+void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
+{
+    if (!p)
+        return;
+    int saved = errno;
+    if (unlikely(config_now.track))
+        track_free(p);
+    pool_status s = world_owns(p) ? free_owned(p) : POOL_FOREIGN;
+    if (unlikely(s != POOL_OK))
+        misuse_report(call, p, s, frame_at(cfa, rbp));
+    errno = saved;
+}
+
+size_t usable_size(const void *p)
+{
+    if (!p || !world_owns(p))
+        return 0;
+    pool *fixed = heap_locked_pool(p);
+    return fixed ? pool_size(fixed, p) : heap_usable(p);
+}
+
+/* --- realloc -------------------------------------------------------------------------------------- */
+
+static void count_realloc(uint32_t pool_id, size_t size)
+{
+    stats_tally *tally = thread_base(self, pool_id)->tally;
+    tally->reallocs++;
+    tally->bytes += size;
+}
+
+/* Reads as much of a stranger's block as is mapped: there is no telling how long it is. */
+static void *copy_foreign(void *p, size_t size)
+{
+    void *to = malloc_cold(thread_base(self, STATS_POOL_GLOBAL), size);
+    if (to)
+        process_vm_readv(getpid(), &(struct iovec){to, size}, 1, &(struct iovec){p, size}, 1, 0);
+    return to;
+}
+
+static void *resize_owned(void *p, size_t size, pool *fixed)
+{
+    void *to;
+    if (!fixed)
+        return heap_resize(my_side(), p, size);
+    pool_status s = pool_resize(fixed, p, &(pool_request){.size = size, .align = GRANULE}, &to);
+    if (s != POOL_UNSUPPORTED)
+        return to;
+    to = pool_get(fixed, size, GRANULE); /* a clump cannot resize: move within it */
+    size_t old = pool_size(fixed, p);
+    if (to) {
+        memcpy(to, p, old < size ? old : size);
+        pool_free(fixed, p);
+    }
+    return to;
+}
+
+void *realloc_block(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
+{
+    pool_status s = POOL_FOREIGN;
+    pool *fixed = NULL;
+    if (likely(world_owns(p))) {
+        fixed = heap_locked_pool(p);
+        s = fixed ? POOL_OK : heap_judge(p);
+    }
+    if (unlikely(s != POOL_OK)) {
+        misuse_report("realloc", p, s, frame_at(cfa, rbp));
+        return s == POOL_FOREIGN ? copy_foreign(p, size) : no_memory();
+    }
+    uint32_t id = fixed ? fixed->id : block_of(p)->heap;
+    void *to = size <= SIZE_LIMIT ? resize_owned(p, size, fixed) : NULL;
+    if (unlikely(!to))
+        return no_memory();
+    count_realloc(id, size);
+    if (unlikely(config_now.track)) {
+        caller_frame f = frame_at(cfa, rbp);
+        track_free(p);
+        track_alloc(to, usable_size(to), caller_tag(self, ENTRY_REALLOC, size, f)->tally->site);
+    }
+    return to;
+}
+
+/* --- entries -------------------------------------------------------------------------------------- */
+
+EXPORT void *malloc(size_t size)
+{
+    return alloc_tagged(ENTRY_MALLOC, size, CALLER_HERE());
+}
+
+/* A name of our own for the same function: tells whether the program's malloc is ours (boot.c). */
+EXPORT void *poolmem_malloc(size_t size) __attribute__((alias("malloc"), copy(malloc)));
+
+EXPORT void free(void *p)
+{
+    free_tagged(p, CALLER_HERE(), "free");
+}
+
+EXPORT void cfree(void *p)
+{
+    free_tagged(p, CALLER_HERE(), "cfree");
+}
+
+EXPORT void free_sized(void *p, size_t size)
+{
+    free_tagged(p, CALLER_HERE(), "free_sized");
+}
+
+EXPORT void free_aligned_sized(void *p, size_t align, size_t size)
+{
+    free_tagged(p, CALLER_HERE(), "free_aligned_sized");
+}
+
+EXPORT void *calloc(size_t count, size_t each)
+{
+    caller_frame f = CALLER_HERE();
+    size_t size;
+    if (unlikely(mul_wraps(count, each, &size)))
+        return no_memory();
+    const tag *g = caller_tag(self, ENTRY_CALLOC, size, f);
+    void *p;
+    if (likely(size - 1 < malloc_fast_max) && likely((p = front_alloc(g->front, size)) != NULL))
+        return memset(tally_alloc(g, p, size), 0, size);
+    return malloc_aligned_cold(g, size, GRANULE, true);
+}
+
+INLINE void *realloc_tagged(void *p, size_t size, caller_frame f)
+{
+    if (!p)
+        return alloc_tagged(ENTRY_REALLOC, size, f);
+    if (unlikely(!size)) {
+        free_tagged(p, f, "realloc");
+        return NULL;
+    }
+    return realloc_block(p, size, f.cfa, f.rbp);
+}
+
+EXPORT void *realloc(void *p, size_t size)
+{
+    return realloc_tagged(p, size, CALLER_HERE());
+}
+
+EXPORT void *reallocarray(void *p, size_t count, size_t each)
+{
+    caller_frame f = CALLER_HERE();
+    size_t size;
+    if (unlikely(mul_wraps(count, each, &size)))
+        return no_memory();
+    return realloc_tagged(p, size, f);
+}
+
+INLINE void *aligned_tagged(size_t align, size_t size, caller_frame f)
+{
+    const tag *g = caller_tag(self, ENTRY_ALIGNED, size, f);
+    return malloc_aligned_cold(g, size, align, false);
+}
+
+/* As glibc: an alignment that is no power of two is rounded up to one; a hopeless one is EINVAL. */
+INLINE void *memalign_tagged(size_t align, size_t size, caller_frame f)
+{
+    if (unlikely(align > SIZE_MAX / 2 + 1)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if (unlikely(!is_pow2(align)))
+        align = align < GRANULE ? GRANULE : (size_t)2 << log2_floor(align - 1);
+    return aligned_tagged(align, size, f);
+}
+
+EXPORT void *memalign(size_t align, size_t size)
+{
+    return memalign_tagged(align, size, CALLER_HERE());
+}
+
+EXPORT void *aligned_alloc(size_t align, size_t size)
+{
+    return memalign_tagged(align, size, CALLER_HERE());
+}
+
+EXPORT int posix_memalign(void **out, size_t align, size_t size)
+{
+    caller_frame f = CALLER_HERE();
+    if (!is_pow2(align) || align % sizeof(void *))
+        return EINVAL;
+    int saved = errno;
+    void *p = aligned_tagged(align, size, f);
+    errno = saved;
+    if (!p)
+        return ENOMEM;
+    *out = p;
+    return 0;
+}
+
+EXPORT void *valloc(size_t size)
+{
+    return aligned_tagged(os_page_size(), size, CALLER_HERE());
+}
+
+EXPORT void *pvalloc(size_t size)
+{
+    caller_frame f = CALLER_HERE();
+    size_t page = os_page_size();
+    if (unlikely(size > SIZE_LIMIT))
+        return no_memory();
+    return aligned_tagged(page, size ? round_up(size, page) : page, f);
+}
+
+EXPORT size_t malloc_usable_size(void *p)
+{
+    return usable_size(p);
+}

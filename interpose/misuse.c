@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * misuse.c - see misuse.h. One line a finding, at most LINES_MAX in a process's life (the count goes on); a
+ * foreign pointer is said once. The line goes out whatever the verbosity: the program is about to go wrong.
+ * Locking: none. Cost: an unwind and a few symbol look-ups.
+ */
+#include "misuse.h"
+#include "config.h"
+#include "fatal.h"
+#include "fmt.h"
+#include "heap.h"
+#include "pools.h"
+#include "publish.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define LINES_MAX 100u
+
+static uint32_t lines; /* atomic */
+
+static const char *word_for(pool_status what)
+{
+    switch (what) {
+    case POOL_DOUBLE_FREE:
+        return "double free";
+    case POOL_FOREIGN:
+        return "foreign pointer";
+    default:
+        return "invalid pointer";
+    }
+}
+
+static bool to_be_said(pool_status what)
+{
+    if (what == POOL_FOREIGN)
+        return __atomic_fetch_add(&published->foreign_frees, 1, __ATOMIC_RELAXED) == 0;
+    __atomic_fetch_add(&published->misuse, 1, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(&lines, 1, __ATOMIC_RELAXED) < LINES_MAX;
+}
+
+void misuse_report(const char *call, const void *p, pool_status what, caller_frame f)
+{
+    int saved = errno;
+    bool abort_now = config_now.abort_on_misuse && what != POOL_FOREIGN;
+    if (to_be_said(what) || abort_now) {
+        char where[256];
+        const pool *owner = what == POOL_FOREIGN ? NULL : pools_of(p);
+        caller_describe(self, f, where, sizeof where);
+        message(MESSAGE_MISUSE, "%s: %s(%p), pool %s, called from %s", word_for(what), call, p,
+                owner ? owner->name : "none", where);
+    }
+    if (abort_now)
+        abort();
+    errno = saved;
+}
+
+static void on_overwritten(heap *h, void *fragment)
+{
+    __atomic_fetch_add(&published->misuse, 1, __ATOMIC_RELAXED);
+    if (__atomic_fetch_add(&lines, 1, __ATOMIC_RELAXED) < LINES_MAX)
+        message(MESSAGE_MISUSE, "use after free: memory at %p was written after it had been freed, pool %s",
+                fragment, h->pool.name);
+    if (config_now.abort_on_misuse)
+        abort();
+}
+
+static void on_over(heap *h, size_t size)
+{
+    if (h->pool.over == OVER_ABORT)
+        fatal("pool %s is over its limit of %lu bytes: %lu taken, %zu more asked for", h->pool.name,
+              h->pool.limit, h->taken, size);
+    message(MESSAGE_WARNING, "pool %s is over its limit of %lu bytes", h->pool.name, h->pool.limit);
+}
+
+void misuse_boot(void)
+{
+    heap_overwritten_hook = on_overwritten;
+    heap_over_hook = on_over;
+}

@@ -22,8 +22,8 @@ typedef struct verdict {
 
 verdict rules_verdict(const symbol_info *s);
 
-/* The pool for a frame in this call, or RULE_NO_POOL. `depth` counts frames outwards: 0 is the one that called
-   the allocating function. Async-signal-safe. */
+/* The pool for a frame in this call, or RULE_NO_POOL. `depth` counts frames outwards: 0 is the one that
+   called the allocating function. Async-signal-safe. */
 int rules_decide(verdict v, entry_id entry, size_t size, unsigned depth);
 
 /* Whether the decision for this verdict depends on the size (then the caller does not memoise it). */

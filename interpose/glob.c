@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * glob.c - see glob.h. Runs along pattern and text; at a mismatch it goes back to the last `*`, which then
+ * takes one character more. Only the last star needs to be remembered, so time is at most length times length
+ * and there is no recursion. Locking: none, no state.
+ */
+#include "glob.h"
+
+#include <string.h>
+
+/* The end of the set that starts at p (after the '['), at its ']'; NULL: not closed. */
+static const char *set_end(const char *p)
+{
+    if (*p == '!')
+        p++;
+    if (*p == ']') /* first in the set: a member */
+        p++;
+    return strchr(p, ']');
+}
+
+static bool set_has(const char *p, const char *end, char c)
+{
+    bool negated = *p == '!';
+    for (p += negated; p < end; p++) {
+        char first = *p;
+        if (p + 2 < end && p[1] == '-')
+            p += 2;
+        if (c >= first && c <= *p)
+            return !negated;
+    }
+    return negated;
+}
+
+/* Matches one character against the pattern's next piece and steps past it. */
+static bool match_one(const char **pattern, char c)
+{
+    const char *p = *pattern;
+    const char *end = *p == '[' ? set_end(p + 1) : NULL;
+    if (end) {
+        *pattern = end + 1;
+        return set_has(p + 1, end, c);
+    }
+    if (*p == '?') {
+        *pattern = p + 1;
+        return true;
+    }
+    if (*p == '\\' && p[1])
+        p++;
+    *pattern = p + 1;
+    return *p == c;
+}
+
+bool glob_match(const char *pattern, const char *text)
+{
+    const char *star = NULL, *retry = NULL; /* pattern after the last '*', text it has not taken yet */
+    while (*text) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            retry = text;
+        } else if (*pattern && match_one(&pattern, *text)) {
+            text++;
+        } else if (star) {
+            pattern = star;
+            text = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+const char *glob_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool glob_match_path(const char *pattern, const char *path)
+{
+    return glob_match(pattern, path) || glob_match(pattern, glob_basename(path));
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * glob.h - floor F4: patterns of rules: `*` any text, `?` one character, `[abc]` `[a-z]` `[!abc]` one of a
+ * set,
+ * `\x` the character x itself. A `[` that no `]` closes stands for itself.
+ */
+#ifndef POOLMEM_GLOB_H
+#define POOLMEM_GLOB_H
+
+#include "base.h"
+
+/* Whether the whole text fits the pattern. */
+bool glob_match(const char *pattern, const char *text);
+/* Whether the path or its last component fits. */
+bool glob_match_path(const char *pattern, const char *path);
+/* The last component of a path. */
+const char *glob_basename(const char *path);
+
+#endif

@@ -12,6 +12,7 @@
 #include "config_file.h"
 #include "fmt.h"
 #include "glob.h"
+#include "keep.h"
 #include "pools.h"
 #include "rule.h"
 
@@ -123,8 +124,9 @@ static void read_environment(void)
     switch_variable("POOLMEM_CHILDREN", &config_now.children);
     switch_variable("POOLMEM_ABORT", &config_now.abort_on_misuse);
     signal_variable();
-    if (variable("POOLMEM_STATS"))
-        config_now.stats = variable("POOLMEM_STATS");
+    const char *stats = variable("POOLMEM_STATS");
+    if (stats) /* a copy: programs write over their environment */
+        config_now.stats = keep_text(stats, strlen(stats));
     config_now.verbose = (int)verbose;
     if (!getauxval(AT_SECURE))
         find_unknown_variables();

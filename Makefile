@@ -49,8 +49,8 @@ $(B)/libpoolmem.so: $(call obj,pic,$(ALLOC_SRC) $(INTER_SRC)) interpose/libpoolm
 	ln -sf libpoolmem.so $(B)/libpoolmem.so.1
 
 # what the command shares with the library: formatters, the configuration reader
-CONF_SRC := $(addprefix interpose/,config_file.c rule_parse.c rules.c builtin_rules.c symbol_map.c glob.c keep.c \
-              textfile.c complain.c entry.c)
+CONF_SRC := $(wildcard interpose/config_file.c interpose/rule*.c interpose/builtin_rules.c interpose/symbol_map.c \
+            interpose/demangle.c interpose/glob.c interpose/keep.c interpose/textfile.c interpose/entry.c)
 TOOL_EXTRA := $(wildcard interpose/report*.c interpose/sink.c interpose/raw.c) $(CONF_SRC)
 $(B)/poolmem: $(call obj,pic,$(TOOL_SRC) $(ALLOC_SRC) $(TOOL_EXTRA)) $(HDR)
 	$(CC) -o $@ $(filter %.o,$^) $(TOOL_LIBS) $(CONF_LIBS) $(LDFLAGS)
@@ -61,7 +61,7 @@ UNIT_FLAGS_tsan := -fsanitize=thread
 # objects of interpose/ that unit tests link
 UNIT_EXTRA := $(wildcard interpose/onstack.c interpose/sink.c interpose/report*.c interpose/raw.c interpose/output.c) \
               $(if $(wildcard interpose/symbols.c),interpose/publish.c interpose/publish_rows.c interpose/track.c) \
-              $(addprefix interpose/,symbols.c symbol_table.c elf.c demangle.c config.c) $(CONF_SRC)
+              $(wildcard interpose/symbols.c interpose/elf.c) $(CONF_SRC)
 define flavour
 $(B)/$(1)/%.o: %.c $(HDR)
 	@mkdir -p $$(@D)

@@ -25,12 +25,20 @@ DEFAULT = ("jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "glibc", "poolmem")
 
 
 class Allocator:
+    """What a run is made under. A library is preloaded; `wrapper` words are put before the command."""
+
+    wrapper = ()
+
     def __init__(self, name, library, variables=None):
         self.name, self.library, self.variables = name, library, dict(variables or {})
 
     @property
     def is_poolmem(self):
-        return os.path.basename(self.library).startswith("libpoolmem")
+        return bool(self.library) and os.path.basename(self.library).startswith("libpoolmem")
+
+    def having(self, **variables):
+        """The same with more variables."""
+        return Allocator(self.name, self.library, {**self.variables, **variables})
 
     def describe(self):
         return {"name": self.name, "library": os.path.realpath(self.library), "variables": self.variables}

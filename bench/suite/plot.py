@@ -44,7 +44,7 @@ def bars(out, title, columns, rows, limit=2.5):
     script = HEAD.format(width=max(900, 34 * len(rows) * max(1, len(columns) // 2)), height=480, out=out, title=title)
     script += block("d", flat)
     script += "set style data histograms\nset style histogram errorbars gap 1 lw 0.7\nset style fill solid 0.8\n"
-    script += f"set xtics rotate by -50 noenhanced\nset yrange [0:{limit}]\nset arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.5\n"
+    script += f"set xtics rotate by 50 right noenhanced\nset bmargin 8\nset yrange [0:{limit}]\nset arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.5\n"
     return gnuplot(script + "plot " + ", ".join(plots) + "\n")
 
 
@@ -52,7 +52,7 @@ def curves(out, title, xlabel, ylabel, lines, log_x=True):
     """lines: {name: [(x, y), ...]}."""
     script = HEAD.format(width=760, height=420, out=out, title=title)
     script += "".join(block(f"d{i}", points) for i, points in enumerate(lines.values()))
-    script += f"set xlabel '{xlabel}'\nset ylabel '{ylabel}'\nset yrange [0:*]\n" + ("set logscale x\n" if log_x else "")
+    script += f"set xlabel '{xlabel}'\nset ylabel '{ylabel}'\nset yrange [0:*]\n" + ("set logscale x\nset format x '%.0s%c'\n" if log_x else "")
     plots = [f"$d{i} using 1:2 with linespoints pt 7 ps 0.5 lw 1.5 title '{name}'" for i, name in enumerate(lines)]
     return gnuplot(script + "plot " + ", ".join(plots) + "\n")
 

@@ -92,6 +92,17 @@ def rows_workloads(table):
     return rows
 
 
+def rows_hits(table):
+    """Calls whose caller the memo knew, of all that had to be looked up."""
+    hits = table.document.get("hits", [])
+    rows = [["memo hits", "allocator", "allocations", "unwound", "hits"]]
+    for h in hits:
+        looked_up = h["unwound"] + h["memo_hits"]
+        share = f"{100 * h['memo_hits'] / looked_up:.2f} %" if looked_up else "-"
+        rows.append([h["workload"], h["allocator"], f"{h['allocs']:,}", f"{h['unwound']:,}", share])
+    return rows if hits else []
+
+
 def text(rows):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
@@ -153,6 +164,8 @@ def print_all(document, show, base=None, full=True):
     absolute = rows_absolute(table)
     if absolute:
         show(text(absolute) + "\n")
+    if rows_hits(table):
+        show(text(rows_hits(table)) + "\n")
     show(text(rows_summary(table)) + "\n")
     for line in verdict_lines(table):
         show(line)
@@ -179,6 +192,8 @@ def markdown_all(document, plots=None, base=None):
     absolute = rows_absolute(table)
     if absolute:
         parts.append("### Nanoseconds per operation\n\n" + markdown(absolute))
+    if rows_hits(table):
+        parts.append("### Callers known\n\n" + markdown(rows_hits(table)))
     parts.append("### The workloads\n\n" + markdown(rows_workloads(table)))
     if document["problems"]:
         parts.append("### Failed runs\n\n" + "\n".join(f"* {p['workload']} under {p['allocator']}: {p['text']}"

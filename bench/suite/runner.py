@@ -5,6 +5,7 @@ A run is refused (RunFailed) if the program failed, if the library was not in it
 resolve to it; what it computed is returned for comparison with the other allocators' result.
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -14,6 +15,9 @@ import subprocess
 from . import machine
 
 KEPT_VARIABLES = ("PATH", "LANG", "TZ", "TERM", "XDG_RUNTIME_DIR", "TMPDIR")
+
+
+UNCHECKED = "unchecked"
 
 
 class RunFailed(Exception):
@@ -49,12 +53,13 @@ def environment():
 
 def launch_command(context, workload, allocator, names, out):
     command = [context.launch, "-o", out, "-t", str(workload.timeout)]
-    if allocator:
+    if allocator and allocator.library:
         command += ["-p", allocator.library]
     variables = {**workload.variables, **(allocator.variables if allocator else {})}
     for name, value in variables.items():
         command += ["-e", f"{name}={value.format(**names)}"]
-    return command + ["--"] + [word.format(**names) for word in workload.command]
+    words = list(allocator.wrapper if allocator else ()) + workload.command
+    return command + ["--"] + [word.format(**names) for word in words]
 
 
 def world_copy(context, workload):
@@ -97,9 +102,11 @@ def digest(data):
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def result_of(context, workload, stdout, stderr, driven):
+def result_of(context, workload, allocator, stdout, stderr, driven):
     """What the run computed, as a short string that must be the same under every allocator."""
     kind, _, what = workload.check.partition(":")
+    if allocator and allocator.wrapper:
+        kind = "wrapped"  # such tools print into the program's own output
     if kind == "own":
         return own_lines(stdout).get("result", "")
     if kind == "stdout":
@@ -113,7 +120,7 @@ def result_of(context, workload, stdout, stderr, driven):
         mark = what.encode()
         found = [line.split(mark, 1)[1] for line in (stdout + b"\n" + stderr).splitlines() if mark in line]
         return digest(b"\n".join(found)) if found else ""
-    return "unchecked"
+    return UNCHECKED
 
 
 def refuse(workload, allocator, stdout, stderr, figures):
@@ -123,7 +130,7 @@ def refuse(workload, allocator, stdout, stderr, figures):
     if figures["status"] or figures["signal"]:
         said = stderr.decode(errors="replace").strip().splitlines()
         raise RunFailed(f"status {figures['status']}, signal {figures['signal']}: {said[-1][:160] if said else 'said nothing'}")
-    if not allocator:
+    if not allocator or not allocator.library:
         return
     if workload.check == "own":
         came_from = own_lines(stdout).get("malloc", "")
@@ -133,6 +140,22 @@ def refuse(workload, allocator, stdout, stderr, figures):
         raise RunFailed(f"{allocator.library} was not in the program's maps")
 
 
+def memo_once(context, workload, allocator, scale):
+    """One untimed run that reports at its end: {"allocs", "unwound", "memo_hits"} over all its processes."""
+    pattern = os.path.join(context.run, "report.%p.json")
+    execute(context, workload, allocator.having(POOLMEM_EXIT="1", POOLMEM_STATS=pattern), scale)
+    total = {"allocs": 0, "unwound": 0, "memo_hits": 0, "pools": {}}
+    for path in glob.glob(pattern.replace("%p", "*")):
+        with open(path) as f:
+            page = json.load(f)
+        for name in ("unwound", "memo_hits"):
+            total[name] += page["process"].get(name, 0)
+        for pool in page["pools"]:
+            total["allocs"] += pool["allocs"]
+            total["pools"][pool["name"]] = total["pools"].get(pool["name"], 0) + pool["allocs"]
+    return total
+
+
 def run_once(context, workload, allocator, scale):
     """One measured run as a flat dict."""
     meter = machine.LoadMeter()
@@ -140,7 +163,7 @@ def run_once(context, workload, allocator, scale):
     cpu = (figures["user_us"] + figures["sys_us"]) / 1e6
     foreign, steal = meter.stop(cpu)
     refuse(workload, allocator, stdout, stderr, figures)
-    result = result_of(context, workload, stdout, stderr, driven)
+    result = result_of(context, workload, allocator, stdout, stderr, driven)
     if not result:
         raise RunFailed("printed no result")
     run = {k: figures[k] for k in ("wall_ns", "user_us", "sys_us", "rss_kb", "minor_faults", "major_faults", "switches",

@@ -44,7 +44,7 @@ class Session:
     def expected(self, workload):
         """The result the others agree on so far, or None."""
         results = [r["result"] for r in self.document["runs"] if r["workload"] == workload.name]
-        return results[0] if results else None
+        return next((r for r in results if r != runner.UNCHECKED), None)
 
     def one(self, workload, allocator, round_number, retries):
         for attempt in range(retries + 1):
@@ -52,7 +52,7 @@ class Session:
             if not is_disturbed(run):
                 break
         expected = self.expected(workload)
-        if expected is not None and run["result"] != expected:
+        if expected and run["result"] not in (expected, runner.UNCHECKED):
             raise runner.RunFailed(f"result {run['result']}, the others got {expected}")
         run.update(workload=workload.name, allocator=allocator.name, round=round_number, disturbed=is_disturbed(run))
         self.document["runs"].append(run)
@@ -76,6 +76,19 @@ class Session:
                 except runner.RunFailed as problem:
                     self.notify(f"{workload.name} without a preload: {problem}")
 
+    def hits(self):
+        """How often the caller was known already, under each allocator that can tell."""
+        self.document["hits"] = []
+        for allocator in (a for a in self.allocators if a.is_poolmem):
+            for workload in self.workloads:
+                try:
+                    found = runner.memo_once(self.context, workload, allocator, self.scale_of(workload))
+                except (runner.RunFailed, ValueError, KeyError) as problem:
+                    self.notify(f"{workload.name} under {allocator.name}: no report: {problem}")
+                    continue
+                found.update(workload=workload.name, allocator=allocator.name)
+                self.document["hits"].append(found)
+
     def run(self, rounds, budget=0.0, retries=0):
         """All rounds, or as many whole ones as fit into `budget` seconds (0: no limit)."""
         start = time.monotonic()
@@ -87,6 +100,5 @@ class Session:
             self.notify(f"round {number + 1} of {rounds}: {took:.0f} s")
             if budget and spent + took > budget:
                 break
-        self.context.clean()
         self.document["seconds"] = round(time.monotonic() - start)
         return self.document

@@ -4,6 +4,8 @@
 Some start real programs through bench/launch when it has been built.
 """
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import sys
@@ -155,6 +157,52 @@ class Reports(unittest.TestCase):
                 self.assertIn("<svg", f.read())
 
 
+def command_load(name):
+    """The module of one of bench/'s commands, which have no ending."""
+    loader = importlib.machinery.SourceFileLoader("bench_" + name, os.path.join(ROOT, "bench", name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+class Scaling(unittest.TestCase):
+    scale = command_load("scale")
+
+    def test_growth(self):
+        self.assertEqual(self.scale.growth([2.0, 4.0, None]), [1.0, 2.0, None])
+        self.assertEqual(self.scale.growth([None, 4.0]), [None, None])
+
+    def test_only_growth_beyond_the_bases_is_marked(self):
+        self.assertEqual(self.scale.cell(4.0, 2.0, 2.0), "4.0 (2.00x)")
+        self.assertEqual(self.scale.cell(4.0, 2.0, 1.5), "4.0 (2.00x !)")
+        self.assertEqual(self.scale.cell(2.2, 1.1, 0.5), "2.2 (1.10x)")
+        self.assertEqual(self.scale.cell(None, None, 1.0), "-")
+
+    def test_every_caller_has_its_rule(self):
+        with tempfile.TemporaryDirectory() as build:
+            os.makedirs(os.path.join(build, "bench"))
+            with open(self.scale.rules_write(runner.Context(build, ROOT))) as f:
+                lines = f.read().splitlines()
+        self.assertEqual(sum(line.startswith("Site") for line in lines), 256)
+        self.assertLess(lines.index("[rules]"), lines.index("Siteff = symbol:site_ff"))
+
+
+class Tags(unittest.TestCase):
+    tags = command_load("tags")
+
+    def test_price_is_the_median_gap_inside_rounds(self):
+        d = document()
+        d["allocators"] = [{"name": "flat"}, {"name": "poolmem"}]
+        d["runs"] = [{"workload": "w", "allocator": a, "round": r, "ns": ns}
+                     for r, pair in enumerate(((4, 6), (8, 11), (4, 5))) for a, ns in zip(("flat", "poolmem"), pair)]
+        self.assertEqual(self.tags.price(report.Table(d), "w"), 2)
+
+    def test_depth_one_is_decided_by_the_leaf(self):
+        points = self.tags.points({"outermost": "O", "innermost": "I"})
+        conf = {p.name: p.variables["POOLMEM_CONF"] for p in points}
+        self.assertEqual((conf["depth 1"], conf["depth 2"], conf["depth 32"]), ("I", "O", "O"))
+
+
 @unittest.skipUnless(os.path.exists(LAUNCH), "bench/launch is not built")
 class Runs(unittest.TestCase):
     def setUp(self):
@@ -184,6 +232,18 @@ class Runs(unittest.TestCase):
             self.run_shell("echo oh no >&2; exit 3")
         with self.assertRaisesRegex(runner.RunFailed, "status -1, signal 9"):
             self.run_shell("kill -9 $$")
+
+    def test_wrapped_runs_are_not_compared(self):
+        w = workloads.Workload("shell", "test", ["/bin/sh", "-c", "echo hello"], "", check="stdout")
+        wrapped = allocators.Allocator("wrapped", None)
+        wrapped.wrapper = ["/usr/bin/env", "X=1"]
+        self.assertEqual(runner.run_once(self.context, w, wrapped, 1.0)["result"], runner.UNCHECKED)
+
+    def test_stacks_are_different_and_as_deep_as_they_say(self):
+        for depth, stacks in ((2, 1), (3, 32), (5, 5000), (32, 1000)):
+            w = workloads.Workload("check", "test", ["{build}/bench/tags", "check", "1", "0", str(depth), str(stacks)], "")
+            run = runner.run_once(self.context, w, None, 1.0)
+            self.assertEqual(int(run["result"], 16), stacks, f"depth {depth}")
 
     def test_time_limit(self):
         with self.assertRaisesRegex(runner.RunFailed, "still running after 1 s"):

@@ -50,27 +50,37 @@ $(B)/libpoolmem.so: $(call obj,pic,$(ALLOC_SRC) $(INTER_SRC)) interpose/libpoolm
 
 # what the command shares with the library: formatters, the configuration reader
 CONF_SRC := $(wildcard interpose/config_file.c interpose/rule*.c interpose/builtin_rules.c interpose/symbol_map.c \
-            interpose/demangle.c interpose/glob.c interpose/keep.c interpose/textfile.c interpose/entry.c)
-TOOL_EXTRA := $(wildcard interpose/report*.c interpose/sink.c interpose/raw.c) $(CONF_SRC)
+            interpose/demangle.c interpose/glob.c interpose/keep.c interpose/textfile.c interpose/entry.c \
+            interpose/complain.c)
+TOOL_EXTRA := $(wildcard interpose/report*.c interpose/sink.c interpose/raw.c interpose/onstack.c) $(CONF_SRC)
 $(B)/poolmem: $(call obj,pic,$(TOOL_SRC) $(ALLOC_SRC) $(TOOL_EXTRA)) $(HDR)
 	$(CC) -o $@ $(filter %.o,$^) $(TOOL_LIBS) $(CONF_LIBS) $(LDFLAGS)
 
 # --- unit tests (Criterion), three flavours -------------------------------------------------------
 UNIT_FLAGS_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined
-UNIT_FLAGS_tsan := -fsanitize=thread
+UNIT_FLAGS_tsan := -fsanitize=thread -Itests/tsan
 # objects of interpose/ that unit tests link
 UNIT_EXTRA := $(wildcard interpose/onstack.c interpose/sink.c interpose/report*.c interpose/raw.c interpose/output.c) \
               $(if $(wildcard interpose/symbols.c),interpose/publish.c interpose/publish_rows.c interpose/track.c) \
-              $(wildcard interpose/symbols.c interpose/elf.c) $(CONF_SRC)
+              $(wildcard interpose/symbols.c interpose/symbol_table.c interpose/elf.c interpose/config.c) $(CONF_SRC)
 define flavour
 $(B)/$(1)/%.o: %.c $(HDR)
 	@mkdir -p $$(@D)
 	$(CC) $(CFLAGS_ALL) -O1 -fno-omit-frame-pointer -DPOOL_DEBUG=1 $(UNIT_FLAGS_$(1)) -c $$< -o $$@
+endef
+$(foreach f,plain asan tsan,$(eval $(call flavour,$(f))))
+define unit_program
 $(B)/tests/unit-$(1): $(call obj,$(1),$(ALLOC_SRC) $(UNIT_EXTRA) $(UNIT_SRC))
 	@mkdir -p $$(@D)
 	$(CC) $(UNIT_FLAGS_$(1)) -o $$@ $$^ -lcriterion -lpthread -lz $(CONF_LIBS)
 endef
-$(foreach f,plain asan tsan,$(eval $(call flavour,$(f))))
+$(foreach f,plain asan,$(eval $(call unit_program,$(f))))
+
+# The tests that use threads of the allocator's, under ThreadSanitizer (tests/tsan says why without Criterion).
+TSAN_TESTS := $(shell grep -l pthread_create $$(grep -L interpose/ $(UNIT_SRC)))
+$(B)/tests/unit-tsan: $(call obj,tsan,$(ALLOC_SRC) $(TSAN_TESTS) tests/tsan/main.c)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_FLAGS_tsan) -o $@ $^ -lpthread -lz
 
 -include mk/*.mk
 

@@ -80,6 +80,20 @@ INLINE unsigned log2_floor(size_t n)
     return 63u - (unsigned)__builtin_clzll((unsigned long long)n);
 }
 
+/* Counters written by one thread and read by others: plain moves, but never torn or invented. */
+#define relaxed_load(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
+#define relaxed_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#ifdef __SANITIZE_THREAD__
+#define relaxed_add(p, v)                                                                                    \
+    ({                                                                                                       \
+        __typeof__(*(p)) sum_ = relaxed_load(p) + (v);                                                       \
+        relaxed_store((p), sum_);                                                                            \
+        sum_;                                                                                                \
+    })
+#else
+#define relaxed_add(p, v) (*(p) += (v)) /* one instruction on memory, which the above is not */
+#endif
+
 /*
  * Assertions: POOL_DEBUG 0 (release) keeps `ensure` only; 1 (tests, sanitizer builds) also `ensure_debug`.
  * A failed check calls fatal_assert (fatal.h), which names file, line and expression.

@@ -73,20 +73,6 @@ enum thread_state { THREAD_RUNNING, THREAD_PARKED, THREAD_LOST /* another proces
 
 extern struct block no_block HIDDEN;
 
-/* Counters written by one thread and read by others: plain moves, but never torn or invented. */
-#define relaxed_load(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
-#define relaxed_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#ifdef __SANITIZE_THREAD__
-#define relaxed_add(p, v)                                                                                    \
-    ({                                                                                                       \
-        __typeof__(*(p)) sum_ = relaxed_load(p) + (v);                                                       \
-        relaxed_store((p), sum_);                                                                            \
-        sum_;                                                                                                \
-    })
-#else
-#define relaxed_add(p, v) (*(p) += (v)) /* one instruction on memory, which the above is not */
-#endif
-
 /* --- setting up -------------------------------------------------------------------------------- */
 
 /* Makes a heap in memory of the caller's. False: no zone can be had; then every request is refused. */

@@ -151,7 +151,7 @@ static bool claim(zone *z, uint32_t from, uint32_t to)
 {
     bits_clear(z->free_map, from, to);
     uint32_t dirty = bits_clear(z->young_map, from, to) + bits_clear(z->old_map, from, to);
-    z->dirty -= dirty;
+    relaxed_store(&z->dirty, z->dirty - dirty);
     if (from == z->low_free)
         z->low_free = to;
     return dirty == 0;
@@ -204,7 +204,7 @@ void zone_give(zone *z, uint32_t from, uint32_t blocks, bool purge)
         os_purge(zone_address(z, at), (size_t)blocks << BLOCK_SHIFT);
     } else {
         bits_set(z->young_map, at, at + blocks);
-        z->dirty += blocks;
+        relaxed_store(&z->dirty, z->dirty + blocks);
     }
     if (at < z->low_free)
         z->low_free = at;
@@ -215,14 +215,14 @@ static void purge_map(zone *z, uint64_t *map)
     for (uint32_t at = next_bit(map, 0, z->high, true); at < z->high;) {
         uint32_t end = next_bit(map, at, z->high, false);
         os_purge(zone_address(z, at), (size_t)(end - at) << BLOCK_SHIFT);
-        z->dirty -= bits_clear(map, at, end);
+        relaxed_store(&z->dirty, z->dirty - bits_clear(map, at, end));
         at = next_bit(map, end, z->high, true);
     }
 }
 
 void zone_decay(zone *z, uint64_t now, bool force)
 {
-    if (!z->count || !z->dirty || (!force && now - z->decayed_at < world.decay_ns / 2))
+    if (!relaxed_load(&z->dirty) || (!force && now - relaxed_load(&z->decayed_at) < world.decay_ns / 2))
         return;
     lock_take(&z->lock);
     purge_map(z, z->old_map);
@@ -231,7 +231,7 @@ void zone_decay(zone *z, uint64_t now, bool force)
     uint64_t *young = z->young_map;
     z->young_map = z->old_map;
     z->old_map = young;
-    z->decayed_at = now;
+    relaxed_store(&z->decayed_at, now);
     lock_drop(&z->lock);
 }
 

@@ -38,3 +38,8 @@ test-preload: promise-programs all
 
 test-preload-glibc: promise-programs
 	PROMISE_SOURCES=$(abspath tests/preload) PROMISE_LIBRARY= $(B)/tests/preload-runner -j1
+
+# real programs without and with the library; needs their packages: scripts/test-hosts --install
+.PHONY: test-hosts
+test-hosts: all
+	scripts/test-hosts

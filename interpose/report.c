@@ -228,12 +228,6 @@ static void add_up(report *r, const report_pool *p)
     t->failed += s->failed;
     t->over_limit += s->over_limit;
     t->free_bytes += s->free_bytes;
-    /* A fixed pool lies inside a block of its parent, which has counted all of it as live. */
-    bool inside = p->kind != POOL_HEAP && p->depth;
-    if (inside) {
-        t->live_bytes -= s->committed_bytes < t->live_bytes ? s->committed_bytes : t->live_bytes;
-        return;
-    }
     t->committed_bytes += s->committed_bytes;
     r->overhead_bytes += p->overhead_bytes;
 }

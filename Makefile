@@ -10,7 +10,7 @@ CXX ?= g++
 WARN := -Wall -Wextra -Werror -Wno-unused-parameter
 OPT ?= -O2
 CFLAGS_ALL = -std=gnu11 $(OPT) -g $(WARN) -fvisibility=hidden -fno-math-errno -D_GNU_SOURCE -DPOOLMEM_VERSION='"$(VERSION)"' \
-             -Iallocator -Iinclude $(CFLAGS)
+             -DPOOLMEM_LIBDIR='"$(LIBDIR)"' -Iallocator -Iinclude $(CFLAGS)
 
 ALLOC_SRC := $(wildcard allocator/*.c)
 INTER_SRC := $(wildcard interpose/*.c)

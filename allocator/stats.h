@@ -92,11 +92,14 @@ typedef struct stats_header {
     uint64_t address;       /* where the mapping stands in the process */
     uint64_t bytes;         /* of the whole mapping */
     char exe[256];
-    char library[16]; /* version of the library */
+    char library[16];      /* version of the library */
+    char report_path[256]; /* where the last report went: a file or "stderr" */
     uint32_t pool_count, site_count, frame_count, module_count, string_bytes, tally_count;
     uint32_t pool_max, site_max, frame_max, module_max, string_max, tally_max;            /* rows there are */
     uint32_t pools_at, sites_at, lives_at, frames_at, modules_at, strings_at, tallies_at; /* offsets */
-    uint32_t track; /* 1: lives[] is kept (POOLMEM_TRACK) */
+    uint32_t signal;   /* number that asks for a report, 0 none */
+    uint32_t reported; /* reports that reached their place */
+    uint32_t track;    /* 1: lives[] is kept (POOLMEM_TRACK) */
     uint64_t foreign_frees, misuse, sites_lost, tallies_lost;
     uint64_t track_lost; /* allocations that could not be recorded */
     uint64_t unwound;    /* calls that had to be unwound (memo misses) */

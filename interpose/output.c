@@ -166,15 +166,14 @@ static bool write_heap_profile(report *r, const char *path, char *buf, size_t ca
     return ok;
 }
 
-bool output_report(report *r, const char *target, char *buf, size_t cap)
+bool output_report(report *r, const char *target, char *buf, size_t cap, char *path)
 {
     static writer *const writers[] = {
         [FORMAT_TEXT] = report_text, [FORMAT_JSON] = report_json, [FORMAT_FOLDED] = report_folded};
-    char path[OUTPUT_PATH];
+    if (!output_path(r, target, path, OUTPUT_PATH))
+        return refuse(target, "name too long");
     if (strcmp(target, "stderr") == 0)
         return write_to(r, 2, report_text, target, buf, cap);
-    if (!output_path(r, target, path, sizeof path))
-        return refuse(target, "name too long");
     report_format f = report_format_of(path);
     if (f == FORMAT_HEAP)
         return write_heap_profile(r, path, buf, cap);

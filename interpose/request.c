@@ -103,9 +103,11 @@ static void write_one(report_reason why)
         .rss_bytes = resident_bytes(),
     };
     report *r = report_take(&s, report_memory());
-    char *out = report_memory() + round_up(report_bytes(), OS_PAGE);
-    if (r)
-        output_report(r, target, out, OUTPUT_BYTES);
+    char *out = report_memory() + round_up(report_bytes(), OS_PAGE), path[OUTPUT_PATH];
+    if (!r || !output_report(r, target, out, OUTPUT_BYTES, path))
+        return;
+    fmt_text(published->report_path, sizeof published->report_path, "%s", path);
+    __atomic_fetch_add(&published->reported, 1, __ATOMIC_RELEASE);
 }
 
 static bool take_request(report_reason why)

@@ -195,6 +195,7 @@ void signal_boot(int number)
     if (number <= 0 || next_sigaction(number, NULL, &host) != 0)
         return;
     ours = number;
+    published->signal = (uint32_t)number;
     install(&host);
 }
 

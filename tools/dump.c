@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dump.c - `poolmem dump`: sends a process the signal that asks for a report and tells where it went. A
+ * process that does not catch the signal would be ended by it, so that is looked at first.
+ */
+#include "attach.h"
+#include "command.h"
+#include "os.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 5000
+#define STEP_MS     5
+
+/* A signal set of /proc/PID/status: "SigCgt:", "SigBlk:". */
+static uint64_t signal_set(int pid, const char *which)
+{
+    char path[64], line[256];
+    unsigned long set = 0;
+    size_t n = strlen(which);
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, which, n) == 0)
+            sscanf(line + n, "%lx", &set);
+    if (f)
+        fclose(f);
+    return set;
+}
+
+static bool has_signal(int pid, const char *which, unsigned number)
+{
+    return signal_set(pid, which) >> (number - 1) & 1;
+}
+
+static uint32_t reports(const attached *a, const uint32_t *field)
+{
+    attach_refresh(a);
+    return __atomic_load_n(field, __ATOMIC_ACQUIRE);
+}
+
+static bool wait_for(const attached *a, const uint32_t *field, uint32_t before)
+{
+    for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
+        if (reports(a, field) != before)
+            return true;
+        usleep(STEP_MS * 1000);
+    }
+    return false;
+}
+
+static int say_missing(const attached *a, unsigned number, uint32_t sequence_before)
+{
+    if (a->header->sequence != sequence_before)
+        return complain(STATUS_FAILED, "process %d could not write its report; its stderr says why", a->pid);
+    if (has_signal(a->pid, "SigBlk:", number))
+        return complain(STATUS_FAILED, "no report after %d s: process %d blocks signal %u (%s)",
+                        PATIENCE_MS / 1000, a->pid, number, strsignal((int)number));
+    return complain(STATUS_FAILED, "no report after %d s: process %d has not taken signal %u; is it stopped?",
+                    PATIENCE_MS / 1000, a->pid, number);
+}
+
+static int ask(const attached *a)
+{
+    const stats_header *h = a->header;
+    unsigned number = h->signal;
+    uint32_t reported = reports(a, &h->reported), sequence = reports(a, &h->sequence);
+    if (!number || number > 64 || !has_signal(a->pid, "SigCgt:", number))
+        return complain(STATUS_FAILED, "process %d takes no signal for reports (POOLMEM_SIGNAL=none?)",
+                        a->pid);
+    if (sigqueue(a->pid, (int)number, (union sigval){0}) != 0)
+        return complain(STATUS_FAILED, "process %d: %s", a->pid, strerror(errno));
+    if (!wait_for(a, &h->reported, reported))
+        return say_missing(a, number, sequence);
+    printf("report %u of process %d: %.*s\n", reported + 1, a->pid, (int)sizeof h->report_path - 1,
+           h->report_path);
+    return STATUS_DONE;
+}
+
+int dump_main(int argc, char **argv)
+{
+    attached a;
+    int pid = argc == 2 ? parse_pid(argv[1]) : 0;
+    if (!pid) {
+        complain(STATUS_USAGE, "dump: one process id expected");
+        fprintf(stderr, "usage: poolmem dump PID\n");
+        return STATUS_USAGE;
+    }
+    attach_status s = attach_open(&a, pid);
+    if (s != ATTACH_OK)
+        return attach_complain(s, pid);
+    int status = ask(&a);
+    attach_close(&a);
+    return status;
+}

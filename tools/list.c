@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * list.c - `poolmem list`: the processes that run under the library, as far as this user may see them.
+ */
+#include "attach.h"
+#include "command.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_process(const report *r)
+{
+    printf("%8u %12lu %12lu %12lu  %s\n", r->source.pid, (unsigned long)r->total.live_bytes,
+           (unsigned long)r->committed_bytes, (unsigned long)r->source.rss_bytes, r->exe);
+}
+
+static void list_process(int pid)
+{
+    attached a;
+    if (attach_open(&a, pid) != ATTACH_OK)
+        return;
+    report *r = attach_report(&a, 0);
+    if (r)
+        print_process(r);
+    free(r);
+    attach_close(&a);
+}
+
+int list_main(int argc, char **argv)
+{
+    if (argc > 1) {
+        complain(STATUS_USAGE, "list: %s: takes no arguments", argv[1]);
+        return STATUS_USAGE;
+    }
+    DIR *d = opendir("/proc");
+    if (!d)
+        return complain(STATUS_FAILED, "list: /proc is not there");
+    printf("%8s %12s %12s %12s  %s\n", "PID", "LIVE", "COMMITTED", "RSS", "PROGRAM");
+    for (struct dirent *e; (e = readdir(d));) {
+        int pid = parse_pid(e->d_name);
+        if (pid)
+            list_process(pid);
+    }
+    closedir(d);
+    return STATUS_DONE;
+}

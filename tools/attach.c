@@ -164,7 +164,7 @@ void attach_close(attached *a)
     a->copy = NULL;
 }
 
-int attach_complain(attach_status s, int pid)
+int attach_tell(attach_status s, int pid)
 {
     static const char *const text[] = {
         [ATTACH_NO_PROCESS] = "no such process",
@@ -172,7 +172,7 @@ int attach_complain(attach_status s, int pid)
         [ATTACH_NO_MAPPING] = "could not publish its figures (no memfd); a signal still gets a report",
         [ATTACH_DENIED] = "may not be looked into by this user",
     };
-    return complain(STATUS_FAILED, "process %d %s", pid, text[s]);
+    return tell(STATUS_FAILED, "process %d %s", pid, text[s]);
 }
 
 static uint64_t resident_bytes(int pid)

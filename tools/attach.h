@@ -28,7 +28,7 @@ attach_status attach_open(attached *a, int pid);
 void attach_refresh(const attached *a);
 void attach_close(attached *a);
 /* One line about a status that is not ATTACH_OK; returns STATUS_FAILED. */
-int attach_complain(attach_status s, int pid);
+int attach_tell(attach_status s, int pid);
 /* A report of the process as it is now, in memory of its own (free it); NULL: not a mapping we know. */
 report *attach_report(const attached *a, unsigned top);
 

@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-extern int config_check(const char *file) __attribute__((weak)); /* until the reader is part of the command */
-
 static void print_message(message_level level, const char *line, void *arg)
 {
     fprintf(stderr, "poolmem: %s\n", line);
@@ -18,12 +16,12 @@ static void print_message(message_level level, const char *line, void *arg)
 int check_main(int argc, char **argv)
 {
     if (argc != 2 || argv[1][0] == '-') {
-        complain(STATUS_USAGE, "check: one configuration file expected");
+        tell(STATUS_USAGE, "check: one configuration file expected");
         fprintf(stderr, "usage: poolmem check FILE\n");
         return STATUS_USAGE;
     }
     message_set_hook(print_message, NULL);
-    int errors = config_check ? config_check(argv[1]) : complain(1, "check: not built in");
+    int errors = config_check(argv[1]);
     if (errors)
         return STATUS_FAILED;
     printf("%s: no errors\n", argv[1]);

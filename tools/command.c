@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int complain(int status, const char *format, ...)
+int tell(int status, const char *format, ...)
 {
     char line[1024];
     va_list args;

@@ -17,7 +17,7 @@ int list_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 
 /* One line on stderr, `poolmem: ...`; returns `status`. */
-int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int tell(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The process id a word stands for; 0 when it is none. */
 int parse_pid(const char *word);
 

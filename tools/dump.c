@@ -56,12 +56,12 @@ static bool wait_for(const attached *a, const uint32_t *field, uint32_t before)
 static int say_missing(const attached *a, unsigned number, uint32_t sequence_before)
 {
     if (a->header->sequence != sequence_before)
-        return complain(STATUS_FAILED, "process %d could not write its report; its stderr says why", a->pid);
+        return tell(STATUS_FAILED, "process %d could not write its report; its stderr says why", a->pid);
     if (has_signal(a->pid, "SigBlk:", number))
-        return complain(STATUS_FAILED, "no report after %d s: process %d blocks signal %u (%s)",
-                        PATIENCE_MS / 1000, a->pid, number, strsignal((int)number));
-    return complain(STATUS_FAILED, "no report after %d s: process %d has not taken signal %u; is it stopped?",
-                    PATIENCE_MS / 1000, a->pid, number);
+        return tell(STATUS_FAILED, "no report after %d s: process %d blocks signal %u (%s)",
+                    PATIENCE_MS / 1000, a->pid, number, strsignal((int)number));
+    return tell(STATUS_FAILED, "no report after %d s: process %d has not taken signal %u; is it stopped?",
+                PATIENCE_MS / 1000, a->pid, number);
 }
 
 static int ask(const attached *a)
@@ -70,10 +70,9 @@ static int ask(const attached *a)
     unsigned number = h->signal;
     uint32_t reported = reports(a, &h->reported), sequence = reports(a, &h->sequence);
     if (!number || number > 64 || !has_signal(a->pid, "SigCgt:", number))
-        return complain(STATUS_FAILED, "process %d takes no signal for reports (POOLMEM_SIGNAL=none?)",
-                        a->pid);
+        return tell(STATUS_FAILED, "process %d takes no signal for reports (POOLMEM_SIGNAL=none?)", a->pid);
     if (sigqueue(a->pid, (int)number, (union sigval){0}) != 0)
-        return complain(STATUS_FAILED, "process %d: %s", a->pid, strerror(errno));
+        return tell(STATUS_FAILED, "process %d: %s", a->pid, strerror(errno));
     if (!wait_for(a, &h->reported, reported))
         return say_missing(a, number, sequence);
     printf("report %u of process %d: %.*s\n", reported + 1, a->pid, (int)sizeof h->report_path - 1,
@@ -86,13 +85,13 @@ int dump_main(int argc, char **argv)
     attached a;
     int pid = argc == 2 ? parse_pid(argv[1]) : 0;
     if (!pid) {
-        complain(STATUS_USAGE, "dump: one process id expected");
+        tell(STATUS_USAGE, "dump: one process id expected");
         fprintf(stderr, "usage: poolmem dump PID\n");
         return STATUS_USAGE;
     }
     attach_status s = attach_open(&a, pid);
     if (s != ATTACH_OK)
-        return attach_complain(s, pid);
+        return attach_tell(s, pid);
     int status = ask(&a);
     attach_close(&a);
     return status;

@@ -30,12 +30,12 @@ static void list_process(int pid)
 int list_main(int argc, char **argv)
 {
     if (argc > 1) {
-        complain(STATUS_USAGE, "list: %s: takes no arguments", argv[1]);
+        tell(STATUS_USAGE, "list: %s: takes no arguments", argv[1]);
         return STATUS_USAGE;
     }
     DIR *d = opendir("/proc");
     if (!d)
-        return complain(STATUS_FAILED, "list: /proc is not there");
+        return tell(STATUS_FAILED, "list: /proc is not there");
     printf("%8s %12s %12s %12s  %s\n", "PID", "LIVE", "COMMITTED", "RSS", "PROGRAM");
     for (struct dirent *e; (e = readdir(d));) {
         int pid = parse_pid(e->d_name);

@@ -44,6 +44,6 @@ int main(int argc, char **argv)
         return usage(stdout, STATUS_DONE);
     if (strcmp(argv[1], "--version") == 0)
         return printf("poolmem %s\n", POOLMEM_VERSION) > 0 ? STATUS_DONE : STATUS_FAILED;
-    complain(STATUS_USAGE, "%s: no such command", argv[1]);
+    tell(STATUS_USAGE, "%s: no such command", argv[1]);
     return usage(stderr, STATUS_USAGE);
 }

@@ -71,14 +71,14 @@ static int read_options(int argc, char **argv)
             return i + 1;
         const struct option *o = find_option(word, equals ? (size_t)(equals - word) : strlen(word));
         if (!o)
-            return complain(-1, "run: %s: no such option", argv[i]);
+            return tell(-1, "run: %s: no such option", argv[i]);
         const char *value = equals ? equals + 1 : o->alone ? o->alone : argv[++i];
         if (!value)
-            return complain(-1, "run: --%s needs a value", o->name);
+            return tell(-1, "run: --%s needs a value", o->name);
         set_option(o, value);
     }
     if (i < argc && argv[i][0] == '-' && argv[i][1])
-        return complain(-1, "run: %s: no such option", argv[i]);
+        return tell(-1, "run: %s: no such option", argv[i]);
     return i;
 }
 
@@ -142,7 +142,7 @@ static int become(const char *path, char **argv)
         memcpy(sh + 2, argv + 1, n * sizeof *sh);
         execv(sh[0], sh);
     }
-    return complain(errno == ENOENT ? 127 : 126, "run: %s: %s", path, strerror(errno));
+    return tell(errno == ENOENT ? 127 : 126, "run: %s: %s", path, strerror(errno));
 }
 
 int run_main(int argc, char **argv)
@@ -154,20 +154,20 @@ int run_main(int argc, char **argv)
     if (at < 0)
         return usage(stderr, STATUS_USAGE);
     if (at >= argc) {
-        complain(STATUS_USAGE, "run: no command given");
+        tell(STATUS_USAGE, "run: no command given");
         return usage(stderr, STATUS_USAGE);
     }
     int status = program_find(argv[at], path, sizeof path);
     if (status)
-        return complain(status, "run: %s: %s", argv[at],
-                        status == 127 ? "command not found" : "may not be executed");
+        return tell(status, "run: %s: %s", argv[at],
+                    status == 127 ? "command not found" : "may not be executed");
     if (!program_can_preload(path, why, sizeof why))
-        return complain(STATUS_FAILED, "run: %s", why);
+        return tell(STATUS_FAILED, "run: %s", why);
     if (!find_library(library, sizeof library))
-        return complain(STATUS_FAILED, "run: %s: no such library",
-                        library_given ? library_given : POOLMEM_LIBDIR "/" LIBRARY);
+        return tell(STATUS_FAILED, "run: %s: no such library",
+                    library_given ? library_given : POOLMEM_LIBDIR "/" LIBRARY);
     if (strpbrk(library, ": "))
-        return complain(STATUS_FAILED, "run: %s: a path with a space or colon cannot be preloaded", library);
+        return tell(STATUS_FAILED, "run: %s: a path with a space or colon cannot be preloaded", library);
     preload(library);
     return become(path, argv + at);
 }

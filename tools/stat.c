@@ -46,15 +46,15 @@ static bool read_arguments(int argc, char **argv, request *r)
         if (strcmp(argv[i], "--top") == 0) {
             r->top = i + 1 < argc ? (unsigned)parse_pid(argv[++i]) : 0;
             if (!r->top)
-                return complain(false, "stat: --top needs a number of call-sites, 1 or more");
+                return tell(false, "stat: --top needs a number of call-sites, 1 or more");
         } else if (argv[i][0] == '-')
-            return complain(false, "stat: %s: no such option", argv[i]);
+            return tell(false, "stat: %s: no such option", argv[i]);
         else if (r->pid)
-            return complain(false, "stat: %s: one process at a time", argv[i]);
+            return tell(false, "stat: %s: one process at a time", argv[i]);
         else if (!(r->pid = parse_pid(argv[i])))
-            return complain(false, "stat: %s: not a process id", argv[i]);
+            return tell(false, "stat: %s: not a process id", argv[i]);
     }
-    return r->pid || complain(false, "stat: no process given");
+    return r->pid || tell(false, "stat: no process given");
 }
 
 static int print_report(const report *r, report_format f)
@@ -64,7 +64,7 @@ static int print_report(const report *r, report_format f)
     sink_open(&out, buf, sizeof buf, 1);
     report_write(r, f, &out);
     if (sink_flush(&out))
-        return complain(STATUS_FAILED, "stdout: %s", strerror(-out.error));
+        return tell(STATUS_FAILED, "stdout: %s", strerror(-out.error));
     return STATUS_DONE;
 }
 
@@ -78,11 +78,11 @@ int stat_main(int argc, char **argv)
         return usage(stderr, STATUS_USAGE);
     attach_status s = attach_open(&a, want.pid);
     if (s != ATTACH_OK)
-        return attach_complain(s, want.pid);
+        return attach_tell(s, want.pid);
     report *r = attach_report(&a, want.top);
     int status =
         r ? print_report(r, want.format)
-          : complain(STATUS_FAILED, "process %d publishes in a layout this command does not know", want.pid);
+          : tell(STATUS_FAILED, "process %d publishes in a layout this command does not know", want.pid);
     free(r);
     attach_close(&a);
     return status;

@@ -12,7 +12,6 @@
 #include "caller.h"
 #include "children.h"
 #include "config.h"
-#include "exit.h"
 #include "fatal.h"
 #include "fork.h"
 #include "message.h"
@@ -103,5 +102,6 @@ __attribute__((destructor(101))) static void go_exit(void)
     if (boot_now != BOOT_LIVE)
         return;
     boot_now = BOOT_EXIT;
-    exit_report();
+    if (config_now.exit_report)
+        request_report(REASON_EXIT);
 }

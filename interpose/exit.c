@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exit.c - see exit.h. Shells and children of fork end by _exit, which runs no destructor, so that is exported
- * here too. A child of vfork has our memory but another number: it is not this process that ends.
- * Locking: none.
+ * exit.c - see exit.h. Shells and children of fork end by _exit, which runs no destructor, so that is
+ * exported here; exit and a return from main come to the destructor in boot.c. A child of vfork has our
+ * memory but another number: it is not this process that ends. Locking: none.
  */
 #include "exit.h"
 #include "boot.h"
@@ -19,7 +19,7 @@ static uint32_t done_by; /* the process that has reported; a child of fork has n
 
 void exit_report(void)
 {
-    if (boot_now < BOOT_LIVE || !config_now.exit_report || published->pid != (uint32_t)getpid())
+    if (boot_now != BOOT_LIVE || !config_now.exit_report || published->pid != (uint32_t)getpid())
         return;
     if (__atomic_exchange_n(&done_by, published->pid, __ATOMIC_ACQ_REL) != published->pid)
         request_report(REASON_EXIT);

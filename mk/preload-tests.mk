@@ -19,7 +19,7 @@ $(PROMISE_OUT)/%: tests/preload/%.c $(PROMISE_HDR)
 
 $(PROMISE_OUT)/%: tests/preload/%.cpp $(PROMISE_HDR)
 	@mkdir -p $(@D)
-	$(CXX) -std=gnu++17 -Wno-missing-field-initializers $(PROMISE_FLAGS) -o $@ $< -rdynamic $(PROMISE_LINK_$*) -ldl
+	$(CXX) -std=gnu++17 -fsized-deallocation -Wno-missing-field-initializers $(PROMISE_FLAGS) -o $@ $< -rdynamic $(PROMISE_LINK_$*) -ldl
 
 $(PROMISE_OUT)/%.so: tests/preload/lib/%.c $(PROMISE_HDR)
 	@mkdir -p $(@D)

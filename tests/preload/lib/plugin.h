@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((noinline, noclone)) static void *descend(int depth, size_t bytes, void *(*take)(size_t))
+__attribute__((noinline)) static void *descend(int depth, size_t bytes, void *(*take)(size_t))
 {
     if (depth == 0)
         return take ? take(bytes) : malloc(bytes);

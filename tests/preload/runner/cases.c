@@ -15,6 +15,12 @@
         .err = "^poolmem: .*bad_" what "[.]conf:" #line ": ."                                                \
     }
 
+#define BUDGET(over, ...)                                                                                    \
+    {                                                                                                        \
+        .name = "budget: " over, .run = "budget " over,                                                      \
+        .env = REPORT "POOLMEM_VERBOSE=1 POOLMEM_CONF=@S/conf/budget_" over ".conf", __VA_ARGS__             \
+    }
+
 /* said in one line with pool and caller, and the program goes on; POOLMEM_ABORT=1 ends it */
 #define ONE_LINE "test $(grep -c '^poolmem: ' @T/run.err) = 1"
 #define MISUSE(state, words)                                                                                 \
@@ -190,6 +196,22 @@ const struct promise promises[] = {
     BAD_LINE("line", 3),
     BAD_LINE("range", 4),
     BAD_LINE("name", 2),
+
+    /* budgets and old kinds */
+    {.name = "no budget", .run = "budget", .plain = true},
+    BUDGET("fail", .exit_status = 0),
+    BUDGET("warn", .err = "^poolmem: .*Enemies"),
+    BUDGET("spill", .check = CHECK
+                    "--that 'pool[\"Enemies\"].over_limit > 0 and pool[\"Enemies\"].peak_bytes <= 4 << 20'"),
+    BUDGET("abort", .err = "^poolmem: .*Enemies", .out = "^$", .signal = SIGABRT),
+    {.name = "retail pool",
+     .run = "traffic",
+     .env = REPORT "POOLMEM_CONF=@S/conf/retail.conf",
+     .check = CHECK "--that 'pool[\"Old\"].kind == \"retail\" and pool[\"Old\"].allocs > 100'"},
+    {.name = "clump pool",
+     .run = "entry_matrix",
+     .env = REPORT "POOLMEM_CONF=@S/conf/clump.conf",
+     .check = CHECK "--that 'pool[\"Records\"].kind == \"clump\"'"},
 
     /* misuse */
     MISUSE("local", "double free"),

@@ -101,6 +101,14 @@ const struct promise promises[] = {
      .run = "fds_closed",
      .env = "POOLMEM_EXIT=1 POOLMEM_STATS=@T/%n.json",
      .check = "python3 @S/check_report.py --count 2 @T/*.json"},
+    {.name = "torture", .run = "torture", .seconds = 180, .plain = true},
+    {.name = "torture, reporting",
+     .run = "torture",
+     .env = REPORT,
+     .seconds = 180,
+     .check = CHECK "--that 'process.foreign_frees == 0'"},
+    {.name = "many threads", .run = "many_threads", .plain = true},
+    {.name = "made code", .run = "made_code", .plain = true},
     {.name = "seccomp", .run = "seccomp", .plain = true},
 
     /* counts */

@@ -301,11 +301,9 @@ static block *ready_block(front *f, unsigned c, heap **refuser)
 static void *pop(block *b)
 {
     void *p = b->free;
-    uintptr_t offset = (uintptr_t)p - world.base;
-    bits *w = bits_of(offset);
     b->free = *(void **)p;
     relaxed_add(&b->until_slow, 1);
-    relaxed_store(&w->live, relaxed_load(&w->live) | bit_of(offset));
+    mark_live(p);
     return p;
 }
 

@@ -132,6 +132,30 @@ extern void (*heap_over_hook)(heap *h, size_t size);
 /* A link inside freed memory was found overwritten: told here; the fragments behind it are lost. */
 extern void (*heap_overwritten_hook)(heap *h, void *fragment);
 
+#define GRANULE_SHIFT 4
+_Static_assert(GRANULE == 1 << GRANULE_SHIFT, "granules are numbered by a shift");
+
+/* The pair of words about granule g of the world. */
+INLINE bits *granule_bits(uintptr_t g)
+{
+    return &world.bits[g / BITS_PER_MAP];
+}
+
+/* The number of the granule that starts at p, beyond every number when p starts none: the rotation brings
+   the bits that must be zero to the top, so that one comparison decides on range and alignment. */
+INLINE uintptr_t granule_number(const void *p)
+{
+    uintptr_t offset = (uintptr_t)p - world.base;
+    return offset >> GRANULE_SHIFT | offset << (64 - GRANULE_SHIFT);
+}
+
+INLINE void mark_live(const void *p)
+{
+    uintptr_t g = ((uintptr_t)p - world.base) >> GRANULE_SHIFT;
+    uint64_t *live = &granule_bits(g)->live;
+    relaxed_store(live, relaxed_load(live) | (uint64_t)1 << g % BITS_PER_MAP);
+}
+
 INLINE void *front_alloc(front *f, size_t size)
 {
     struct block *b = f->bin[class_of(size)];
@@ -143,20 +167,19 @@ INLINE void *front_alloc(front *f, size_t size)
         return front_alloc_cold(f, size);
     b->free = next;
     relaxed_add(&b->until_slow, 1);
-    uintptr_t offset = (uintptr_t)p - world.base;
-    bits *w = bits_of(offset);
-    relaxed_store(&w->live, relaxed_load(&w->live) | bit_of(offset));
+    mark_live(p);
     return p;
 }
 
-/* Frees a fragment of a block that the calling thread owns. False: it is no live fragment, nothing done. */
-INLINE bool block_free_own(struct block *b, void *p, uintptr_t offset)
+/* Frees the fragment at granule g of a block that the calling thread owns. False: it is none that lives,
+   nothing done. */
+INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
 {
-    bits *w = bits_of(offset);
-    uint64_t live = relaxed_load(&w->live), bit = bit_of(offset);
-    if (unlikely(!(live & ~relaxed_load(&w->pending) & bit)) || unlikely(offset % GRANULE))
+    bits *w = granule_bits(g);
+    uint64_t live = relaxed_load(&w->live);
+    if (unlikely(!((live & ~relaxed_load(&w->pending)) >> g % BITS_PER_MAP & 1)))
         return false;
-    relaxed_store(&w->live, live ^ bit);
+    relaxed_store(&w->live, live ^ (uint64_t)1 << g % BITS_PER_MAP);
     *(void **)p = b->free;
     b->free = p;
     if (unlikely(relaxed_add(&b->until_slow, -1) <= 0))
@@ -167,11 +190,11 @@ INLINE bool block_free_own(struct block *b, void *p, uintptr_t offset)
 /* The fast path of free. False: not the calling thread's fragment, nothing done, call heap_free_cold. */
 INLINE bool heap_free_fast(heap_thread *me, void *p)
 {
-    uintptr_t offset = (uintptr_t)p - world.base;
-    if (unlikely(offset >= world.fast_size))
+    uintptr_t g = granule_number(p);
+    if (unlikely(g >= world.fast_granules))
         return false;
-    struct block *b = &world.records[offset >> BLOCK_SHIFT];
-    return likely(relaxed_load(&b->owner) == me) && block_free_own(b, p, offset);
+    struct block *b = &world.records[g / (BLOCK_SIZE / GRANULE)];
+    return likely(relaxed_load(&b->owner) == me) && block_free_own(b, p, g);
 }
 
 #endif

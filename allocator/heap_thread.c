@@ -118,7 +118,7 @@ pool_status heap_free_remote(heap_thread *me, block *b, void *p)
         return heap_judge(p);
     heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
     if (owner && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner))
-        return block_free_own(b, p, offset) ? POOL_OK : heap_judge(p);
+        return block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
     if (__atomic_fetch_or(&map->pending, bit, __ATOMIC_SEQ_CST) & bit)
         return POOL_DOUBLE_FREE;
     if (owner)

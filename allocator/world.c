@@ -43,7 +43,8 @@ static bool reserve(size_t size)
     world.base = (uintptr_t)base;
     world.records = records;
     world.bits = map;
-    world.size = world.fast_size = size;
+    world.size = size;
+    world.fast_granules = size / GRANULE;
     world.zoned = size >= ZONED_MIN;
     world.zone_blocks = (uint32_t)(world.zoned ? blocks / WORLD_ZONES : blocks);
     return true;

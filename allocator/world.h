@@ -88,7 +88,7 @@ typedef struct zone {
 
 struct world {
     uintptr_t base;
-    size_t fast_size; /* what the fast path of free compares with; 0 sends every call the slow way */
+    size_t fast_granules; /* size / GRANULE, for the fast path of free; 0 sends every call the slow way */
     block *records;
     bits *bits;
     size_t size;

@@ -65,7 +65,7 @@ static void start_tracking(void)
         return;
     }
     malloc_fast_max = 0; /* every call goes the slow way, where it is recorded */
-    world.fast_size = 0;
+    world.fast_granules = 0;
 }
 
 static void configure(void)

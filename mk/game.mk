@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # The bundled game. Knows nothing of the library and links nothing of it.
 #   make game            all variants into build/examples/game/
-#   make test-game       tests/game/run.sh
+#   make test-game       the game by itself: tests/game/run.sh
+#   make test-game-pools the game under the library: tests/game/pools.sh
 # game            liblua5.4 as a shared library, symbols kept
 # game-stripped   the same, stripped
 # game-static-lua liblua5.4.a inside, symbols kept
-# game-count      counts its own calls, --counts FILE
+# game-count      counts its own calls, --counts FILE; -static-lua and -stripped as above
 G  := examples/game
 GB := $(B)/examples/game
 
@@ -43,14 +44,21 @@ $(eval $(call game_flavour,obj-count,-DGAME_COUNT=1))
 $(GB)/game: $(call game_obj,obj)
 	$(CXX) -o $@ $^ $(LUA_LIB) $(GAME_LIBS) $(GAME_EXTRA)
 
-$(GB)/game-stripped: $(GB)/game
-	strip -o $@ $<
-
 $(GB)/game-static-lua: $(call game_obj,obj)
 	$(CXX) -o $@ $^ $(LUA_STATIC) $(GAME_LIBS) $(GAME_EXTRA)
 
 $(GB)/game-count: $(call game_obj,obj-count)
 	$(CXX) -o $@ $^ $(GAME_WRAP) $(LUA_LIB) $(GAME_LIBS) $(GAME_EXTRA)
+
+$(GB)/game-count-static-lua: $(call game_obj,obj-count)
+	$(CXX) -o $@ $^ $(GAME_WRAP) $(LUA_STATIC) $(GAME_LIBS) $(GAME_EXTRA)
+
+%-stripped: %
+	strip -o $@ $<
+
+# What someone knows who has analysed the stripped program.
+%.symbols: %
+	nm -S --defined-only $< >$@
 
 $(GB)/mkwad: $(G)/tools/mkwad.c mk/game.mk
 	@mkdir -p $(@D)
@@ -63,9 +71,14 @@ $(GB)/scripts/%.lua: $(G)/scripts/%.lua
 	@mkdir -p $(@D)
 	cp $< $@
 
-.PHONY: game test-game
-game: $(addprefix $(GB)/,game game-stripped game-static-lua game-count tiny.wad) \
+.PHONY: game test-game test-game-pools
+game: $(addprefix $(GB)/,game game-stripped game-static-lua game-count game-count-stripped \
+        game-count-static-lua game-count.symbols tiny.wad) \
       $(patsubst $(G)/%,$(GB)/%,$(GAME_LUA))
 
 test-game: game
 	tests/game/run.sh $(GB)
+
+# The same game under the library: its counts beside the pools.
+test-game-pools: game all
+	tests/game/pools.sh $(GB) $(B)/libpoolmem.so

@@ -54,6 +54,7 @@ void fold(engine &g, std::uint64_t value)
     g.made.checksum = hash_u64(g.made.checksum, value);
 }
 
+/* Also after a failure half-way through a map: everything a map brought in goes. */
 int leave_map(engine &g)
 {
     if (!g.in_map)
@@ -138,6 +139,7 @@ int start_threads(engine &g)
     return 0;
 }
 
+/* 2: what was started is stopped whatever play came to. */
 int run_with_wad(engine &g)
 {
     RwEngineInit(game_render_hooks());

@@ -45,20 +45,23 @@ typedef struct audio_packet {
     uint64_t hash; /* of the mix, up to and with this frame */
 } audio_packet;
 
+/* Which thread owns what: see 1. What has no remark is written before the thread starts. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
     int threaded, stopping;
-    long posted, mixed; /* frames */
+    long posted; /* frames; main thread */
+    long mixed;  /* frames; mixer */
     audio_packet packets[AUDIO_RING];
     const LevelWad *wad;
     int lumps[SOUND_MAX_LUMPS], num_lumps;
-    audio_sound *sounds;
-    audio_voice *voices;
-    uint64_t hash;
+    audio_sound *sounds; /* mixer */
+    audio_voice *voices; /* mixer */
+    uint64_t hash;       /* mixer */
 } audio = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
+/* Eight bits unsigned in the file, sixteen signed in memory. */
 static audio_sound *audio_decode(int lump)
 {
     uint32_t size = audio.wad->lumps[lump].size - SOUND_HEADER;
@@ -122,6 +125,7 @@ static void audio_mix_voices(int32_t *mix, long frame)
     }
 }
 
+/* Sounds last used before a frame; one that a voice plays was used in this very frame. */
 static void audio_forget(long before)
 {
     for (audio_sound **link = &audio.sounds; *link;) {

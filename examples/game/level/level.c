@@ -26,6 +26,7 @@ enum {
     LUMP_BLOCKMAP
 };
 
+/* In the order of the file; a map's lumps follow its marker in this very order. */
 static const char *const lump_names[] = {"",         "THINGS", "LINEDEFS", "SIDEDEFS", "VERTEXES", "SEGS",
                                          "SSECTORS", "NODES",  "SECTORS",  "REJECT",   "BLOCKMAP"};
 
@@ -54,6 +55,7 @@ static int LevelBeginLump(LevelLoader *l, int lump, uint32_t record, int least)
     return l->raw ? (int)(size / record) : -1;
 }
 
+/* Frees the raw lump on the way out, whatever the way. */
 static int LevelEndLump(LevelLoader *l, int result)
 {
     Level_FreeData(l->raw);
@@ -70,6 +72,7 @@ static int LevelCheckIndex(LevelLoader *l, int record, const char *what, int ind
                      l->level->name, lump_names[l->lump], record, what, index, limit - 1);
 }
 
+/* Names in records have no end when they are eight long. */
 static uint64_t LevelNameAt(const uint8_t *p)
 {
     char text[9] = {0};
@@ -152,6 +155,7 @@ static int LevelLoadSides(LevelLoader *l)
     return LevelEndLump(l, failed);
 }
 
+/* Sectors do not know how many lines they will have: the list doubles. */
 static void LevelAddSectorLine(LevelSector *s, int line)
 {
     if (s->num_lines == s->max_lines) {
@@ -171,6 +175,7 @@ static int LevelReadLine(LevelLoader *l, int i, const uint8_t *p)
         return -1;
     for (int k = 0; k < 2; k++) {
         int side = (uint16_t)level_get16(p + 10 + 2 * k);
+        /* A line at the rim of the world has no second side. */
         if (side == 0xFFFF)
             continue;
         if (LevelCheckIndex(l, i, "side", side, l->level->num_sides))
@@ -216,6 +221,7 @@ static int LevelSegSector(const Level *level, const uint8_t *seg)
     return level->sides[line->side[level_get16(seg + 8)]].sector;
 }
 
+/* A subsector lies in the sector that its first seg faces. */
 static int LevelLoadSubsectors(LevelLoader *l)
 {
     int n = LevelBeginLump(l, LUMP_SUBSECTORS, 4, 1), failed = n < 0;
@@ -312,6 +318,7 @@ void Level_Free(Level *level)
     game_free(SUB_LEVEL, level);
 }
 
+/* Down the tree: child 0 is on the right of the node's line, child 1 on its left. */
 int Level_SectorAt(const Level *level, int x, int y)
 {
     int at = level->num_nodes ? level->num_nodes - 1 : NODE_LEAF;

@@ -77,6 +77,7 @@ static int LevelReadTextures(LevelWad *wad, const char *lump_name, const LevelPa
     if (!raw)
         return -1;
     uint32_t size = wad->lumps[lump].size, number = size < 4 ? 0 : level_get32(raw);
+    /* Each texture has an offset behind the number. */
     int failed = number > size / 4 - (size >= 4);
     if (failed)
         LevelFail(error, "%s: %s: %u textures do not fit into %u bytes", wad->path, lump_name, number, size);
@@ -112,6 +113,7 @@ void LevelFreeTextures(LevelWad *wad)
     game_free(SUB_LEVEL, wad->textures);
 }
 
+/* Textures and flats have names of their own; a name may be in use for both. */
 int LevelImage_Find(const LevelWad *wad, uint64_t name, int flat)
 {
     if (flat) {
@@ -162,6 +164,7 @@ static void LevelDrawColumn(const LevelWad *wad, LevelImage *image, int x, int y
     }
 }
 
+/* A patch is width, height, two offsets, then where each column's posts start. */
 static void LevelDrawPatch(const LevelWad *wad, LevelImage *image, const LevelTexturePatch *patch)
 {
     LevelError ignored;

@@ -13,6 +13,7 @@
 
 enum { PART_SIDE = 768, SEG_BYTES = 12, LUMP_SEGS = 5, UNITS_PER_IMAGE = 64 };
 
+/* Division that rounds down: parts left of zero are as wide as the others. */
 static int LevelFloorDiv(int a, int b)
 {
     return a >= 0 ? a / b : -((b - 1 - a) / b);
@@ -61,6 +62,7 @@ static uint8_t *LevelReadSegs(const Level *level, const LevelSubsector *s)
     return NULL;
 }
 
+/* back 0: the side the seg shows, 1: the one behind it, NULL when there is none. */
 static const LevelSide *LevelSegSide(const Level *level, const uint8_t *seg, int back)
 {
     const LevelLine *line = &level->lines[(uint16_t)level_get16(seg + 6)];
@@ -129,6 +131,7 @@ static void LevelSetCorner(LevelPoly *poly, int i, const LevelVertex *v, int z, 
     c[4] = w;
 }
 
+/* The corners of a floor are its segs' starts; a subsector is convex. */
 static void LevelAddFlat(LevelPart *part, const Level *level, const LevelSubsector *s, const uint8_t *segs,
                          int ceiling)
 {
@@ -157,6 +160,7 @@ static void LevelAddWall(LevelPart *part, const Level *level, const uint8_t *seg
     LevelSetCorner(poly, 3, a, top, start, 0);
 }
 
+/* One-sided: from floor to ceiling. Two-sided: only what the sector behind does not leave open. */
 static void LevelAddWalls(LevelPart *part, const Level *level, const uint8_t *seg)
 {
     const LevelSide *front = LevelSegSide(level, seg, 0), *back = LevelSegSide(level, seg, 1);

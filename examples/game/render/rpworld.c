@@ -80,6 +80,7 @@ void RpGeometryUnlock(RpGeometry *g)
     g->radius = sqrtf(far);
 }
 
+/* Gives up one use; the last one frees it. */
 void RpGeometryDestroy(RpGeometry *g)
 {
     if (--g->refCount)
@@ -151,6 +152,7 @@ void RpClumpAddAtomic(RpClump *c, RpAtomic *a)
     RwFrameAddChild(c->frame, a->frame);
 }
 
+/* Frames are the clone's own, geometries are shared. */
 RpClump *RpClumpClone(const RpClump *c)
 {
     RpClump *clone = RpClumpCreate();

@@ -45,6 +45,7 @@ static void RwCameraReserve(RwCamera *c, int number)
     c->scratch = RwRealloc(c->scratch, (size_t)c->maxScratch * sizeof *c->scratch);
 }
 
+/* By distance alone: a camera that renders nothing need not look anywhere. */
 static int RwCameraSees(const RwCamera *c, const RwMatrix *m, const RpGeometry *g)
 {
     float x = m->pos.x + g->centre.x - c->frame->modelling.pos.x;

@@ -75,6 +75,7 @@ void RwFrameRotate(RwFrame *f, float sine, float cosine)
     RwFrameSetDirty(f);
 }
 
+/* The turning part only; positions are added by the caller. */
 static RwV3d RwMatrixTurn(const RwMatrix *m, RwV3d v)
 {
     return (RwV3d){m->right.x * v.x + m->up.x * v.y + m->at.x * v.z,

@@ -22,12 +22,14 @@ constexpr int CELL = 128, CELL_STRIDE = 1024, MODEL_RINGS = 6, MODEL_SIDES = 8;
 constexpr double REACH_CONTACT = 48;
 constexpr float FRAME_SECONDS = 1.0f / 60;
 
+/* Cells are numbered row by row, from far outside any map. */
 static int cell_at(double x, double y)
 {
     int cx = (int)std::floor(x / CELL) + CELL_STRIDE / 2, cy = (int)std::floor(y / CELL) + CELL_STRIDE / 2;
     return cy * CELL_STRIDE + cx;
 }
 
+/* A tube of rings, a little wider or narrower by its shape. */
 static RpGeometry *make_model(int shape)
 {
     RpGeometry *g = RpGeometryCreate(MODEL_RINGS * MODEL_SIDES);
@@ -89,6 +91,7 @@ void scene::stop()
     }
 }
 
+/* Ids start again in each map, so that a map is the same whatever was played before it. */
 void scene::enter()
 {
     next_id_ = 1;
@@ -144,6 +147,7 @@ bool scene::remove(int id)
     return true;
 }
 
+/* False when the floor there is out of a step's reach; the entity stays where it is. */
 bool scene::move(int id, double x, double y)
 {
     entity *e = find(id);
@@ -158,6 +162,7 @@ bool scene::move(int id, double x, double y)
     return true;
 }
 
+/* In the order of ids, as the cells are visited in an order that means nothing. */
 void scene::near(double x, double y, double reach, ids &out)
 {
     int around = (int)(reach / CELL) + 1, middle = cell_at(x, y);
@@ -196,6 +201,7 @@ void scene::message(const char *text)
     store_.message_add(text);
 }
 
+/* Made anew every frame, as engines do that would rather not track what moved. */
 void scene::build_grid()
 {
     store_.grid.clear();
@@ -217,6 +223,7 @@ void scene::find_contacts()
                 store_.contact_add({id, other, std::hypot(o->x - e->x, o->y - e->y)});
         }
     }
+    /* A list's sort is stable: equal distances stay in the order of ids. */
     store_.contacts.sort([](const contact &a, const contact &b) { return a.distance < b.distance; });
     for (const contact &c : store_.contacts) {
         store_.touch(*find(c.a), c.b);
@@ -247,10 +254,12 @@ void scene::update(long frame)
         for (RpAtomic *a = e->clump->atomics; a; a = a->next)
             RwFrameTranslate(a->frame, e->anim->offset.x, e->anim->offset.y, 0);
     }
+    /* Who has not moved since falls asleep: no contacts, no animation. */
     if (frame % 32 == 0)
         store_.awake.clear();
 }
 
+/* One spark where two touch. */
 int scene::particles(RwV3d *out, int room) const
 {
     int number = 0;

@@ -53,6 +53,7 @@ static void stream_finish_locked(stream_job *job)
     pthread_cond_broadcast(&stream.changed);
 }
 
+/* Ends when told to and the queue is empty. */
 static void *stream_thread(void *unused)
 {
     (void)unused;
@@ -114,6 +115,7 @@ static stream_job *stream_take(void)
     return job;
 }
 
+/* With no threads the caller serves the job itself, before anyone could look at it. */
 static void stream_put(stream_job *job)
 {
     if (!stream.num_threads)

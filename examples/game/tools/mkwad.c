@@ -74,6 +74,7 @@ static void put_name(const char *name, int number)
     put_text(text);
 }
 
+/* What is written until lump_end is the lump. */
 static void lump_begin(const char *name, int number)
 {
     if (num_lumps == MAX_LUMPS)
@@ -100,6 +101,7 @@ static int side;                                   /* rooms along one edge */
 static int line_of[2][MAX_SIDE + 1][MAX_SIDE + 1]; /* [0 upward, 1 rightward][x][y] */
 static int num_map_lines;
 
+/* Rooms are numbered row by row, and so are the corners of the grid. */
 static int room_there(int x, int y)
 {
     return x >= 0 && y >= 0 && x < side && y < side;
@@ -118,6 +120,7 @@ static void edge_rooms(int rightward, int x, int y, int rooms[2])
     rooms[1] = room_there(left_x, y) ? y * side + left_x : -1;
 }
 
+/* Three in each room: something that walks, something to pick up, something that walks. */
 static void write_things(int map)
 {
     lump_begin("THINGS", NO_NUMBER);
@@ -149,6 +152,7 @@ static void write_line(int rightward, int x, int y, int *sides)
     line_of[rightward][x][y] = num_map_lines++;
 }
 
+/* Upper and lower walls show only where rooms differ in height; a middle one closes the rim. */
 static void write_side(int room, int middle, int map)
 {
     put16(0);
@@ -177,6 +181,7 @@ static void write_edges(int map, int want_sides)
             }
 }
 
+/* back: the room lies on the left of the edge. A line at the rim was turned, and has a front only. */
 static void write_seg(int rightward, int x, int y, int back, int from, int to)
 {
     int rooms[2];
@@ -189,6 +194,7 @@ static void write_seg(int rightward, int x, int y, int back, int from, int to)
     put16(0);
 }
 
+/* A room's segs run clockwise, so that the room is on the right of each. */
 static void write_segs(void)
 {
     lump_begin("SEGS", NO_NUMBER);
@@ -234,6 +240,7 @@ static int write_node(int x0, int y0, int x1, int y1)
     return num_nodes++;
 }
 
+/* Floors differ by steps that can be walked. */
 static void write_sectors(int map)
 {
     lump_begin("SECTORS", NO_NUMBER);
@@ -277,6 +284,7 @@ static void write_map(int map, int rooms)
 
 /* --- pictures and sounds ----------------------------------------------------------------------- */
 
+/* One post a column: 64 columns of 128 pixels, each 5 bytes longer for the post's frame. */
 static void write_patch(int number)
 {
     enum { WIDTH = 64, HEIGHT = 128 };
@@ -299,6 +307,7 @@ static void write_patch(int number)
     lump_end();
 }
 
+/* Each texture is two patches side by side. */
 static void write_textures(void)
 {
     lump_begin("PNAMES", NO_NUMBER);
@@ -350,6 +359,7 @@ static void write_pictures(void)
     lump_empty("F_END", NO_NUMBER);
 }
 
+/* Triangle waves that rise. */
 static void write_sounds(void)
 {
     for (int i = 0; i < NUM_SOUNDS; i++) {

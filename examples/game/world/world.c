@@ -36,14 +36,14 @@ static struct {
     RpWorld *clumps;
     RwTexDictionary *textures;
     unsigned char parts[WORLD_MAX_PARTS]; /* part_state */
-    RpClump *clump_of[WORLD_MAX_PARTS];
-    LevelPart *loaded[WORLD_MAX_PARTS];
+    RpClump *clump_of[WORLD_MAX_PARTS];   /* of a part that is PRESENT */
+    LevelPart *loaded[WORLD_MAX_PARTS];   /* the same */
     world_job ring[WORLD_RING];
     int ring_first, ring_number;
-    int purge_due; /* a clump has gone since the last purge */
-    const LevelThing *spawn_at;
+    int purge_due;              /* a clump has gone since the last purge */
+    const LevelThing *spawn_at; /* handed out last by world_next_spawn */
     world_totals totals;
-    uint64_t hash;
+    uint64_t hash; /* of the parts put in place so far, in order */
 } world;
 
 void world_start(void)
@@ -88,6 +88,7 @@ int world_floor(int x, int y)
     return world.level->sectors[Level_SectorAt(world.level, x, y)].floor;
 }
 
+/* One step up is walked, a few steps down are jumped; a wall is a floor too high. */
 int world_can_step(int x, int y, int to_x, int to_y)
 {
     int rise = world_floor(to_x, to_y) - world_floor(x, y);
@@ -107,6 +108,7 @@ void world_camera_at(long frame, double *x, double *y)
     *y = from->y + part * (to->y - from->y);
 }
 
+/* The material that shows an image, made when the geometry has none yet. */
 static int world_material(RpGeometry *g, int *images, int image)
 {
     for (int i = 0; i < g->numMaterials; i++)
@@ -135,6 +137,7 @@ static int world_add_poly(RpGeometry *g, const LevelPoly *poly, int first, int *
 
 static RpClump *world_build_clump(const LevelPart *part)
 {
+    /* images[m] is what material m shows, while the geometry is being built. */
     int images[STREAM_MAX_IMAGES], at = 0;
     RpGeometry *g = RpGeometryCreate(part->num_corners);
     for (const LevelPoly *p = part->polys; p; p = p->next)
@@ -180,6 +183,7 @@ static void world_drop_part(int i)
     world.parts[i] = PART_ABSENT;
 }
 
+/* Asks for the part, and for those of its images that are not textures yet. */
 static void world_ask(int i, long frame)
 {
     const LevelPartInfo *info = &world.level->parts[i];
@@ -192,6 +196,7 @@ static void world_ask(int i, long frame)
     world.parts[i] = PART_ASKED;
 }
 
+/* All: those under way too, as the map is being left. */
 static void world_take_jobs(long frame, int all)
 {
     while (world.ring_number) {
@@ -229,13 +234,11 @@ uint64_t world_update(long frame, double x, double y)
     return world.hash;
 }
 
-/* Each map has the use of every second sprite; the world's own use keeps them from being purged. */
-static void world_load_sprites(const LevelWad *wad, int map)
+/* The actors' pictures: the world's own use keeps them from being purged while the map is played. */
+static void world_load_sprites(const LevelWad *wad)
 {
-    int number = map;
     for (int i = LevelImage_NextSprite(wad, -1); i >= 0; i = LevelImage_NextSprite(wad, i))
-        if (number++ & 1)
-            RwTextureAddRef(RwTexDictionaryAdd(world.textures, stream_load_texture(wad, i)));
+        RwTextureAddRef(RwTexDictionaryAdd(world.textures, stream_load_texture(wad, i)));
     world_note_textures();
 }
 
@@ -251,7 +254,7 @@ int world_enter(const LevelWad *wad, int map, LevelError *error)
     world.level = Level_Load(wad, map, error);
     if (!world.level)
         return -1;
-    world_load_sprites(wad, map);
+    world_load_sprites(wad);
     return 0;
 }
 

@@ -41,7 +41,7 @@ $(B)/bench/%: bench/work/%.cpp $(BENCH_LIB) $(BENCH_HDR)
 bench-programs: $(B)/bench/launch $(BENCH_BIN) $(B)/bench/modules/done
 
 # A library that bench programs load must exist; the tool itself leaves out what is missing.
-BENCH_DEPS := bench-programs $(if $(INTER_SRC),$(B)/libpoolmem.so)
+BENCH_DEPS := bench-programs $(if $(INTER_SRC),$(B)/libpoolmem.so) $(if $(wildcard mk/game.mk),game)
 BENCH_OUT  := $(B)/bench/out
 # Where tables and plots go; BENCH_MD=BENCHMARKS.md BENCH_PLOTS=docs/bench publishes them.
 BENCH_MD    ?= $(BENCH_OUT)/BENCHMARKS.md

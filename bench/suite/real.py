@@ -85,7 +85,7 @@ def workloads(make):
              prepare=redis_prepare),
         make("wesnoth", "program", wesnoth_command(6), "wesnoth: two AI sides play a match", 0, "lines:ai/testing: Turn",
              variables=GAMES, prepare=wesnoth_prepare),
-        make("minetest", "program", minetest_command(), "minetestserver: map generation and Lua mods", 0,
-             "lines:[bench] ", needs=["/usr/share/games/minetest"], variables={"HOME": "{run}"}),
-        make("game", "program", ["{build}/examples/game/game"], "the bundled game", 1, "none"),
+        make("minetest", "program", minetest_command(), "minetestserver: map generation and Lua mods (CPU time)", 0,
+             "lines:[bench] ", needs=["/usr/share/games/minetest"], variables={"HOME": "{run}"}, clock="cpu"),
+        make("game", "program", ["{build}/examples/game/game", "--frames", "600"], "the bundled game, headless", 1, "stdout"),
     ]

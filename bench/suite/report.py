@@ -5,13 +5,18 @@ from . import stats
 
 # name -> (title, figure of one run)
 METRICS = {
-    "time": ("time", lambda r: r["wall_ns"]),
+    "time": ("time", lambda r: r["time_ns"]),
     "cpu": ("CPU", lambda r: r["user_us"] + r["sys_us"]),
     "rss": ("peak RSS", lambda r: r["rss_kb"]),
     "faults": ("page faults", lambda r: r["minor_faults"] + r["major_faults"]),
 }
 # What the project holds itself to, for allocators that are poolmem: metric -> (geomean, worst workload).
 TARGETS = {"time": (0.60, 1.05), "rss": (0.80, 1.25)}
+WORKLOAD_TARGETS = {"pair": 0.85, "random": 0.75}
+MIMALLOC_TARGET = 0.85
+# Against the same library without unwinding, in real programs: the part that tags add, and the memo's hits.
+TAG_TARGET, TAG_TARGETS = 1.03, {"cc1plus": 1.06}
+HITS_TARGET = 0.98
 
 
 class Table:
@@ -137,19 +142,46 @@ def machine_line(document):
 
 def verdict_lines(table):
     """One line a target for each poolmem in the table: what was reached beside what is asked for."""
+    variables = {a["name"]: a.get("variables", {}) for a in table.document["allocators"]}
+    ours = [a for a in table.allocators if a.startswith("poolmem") and a != table.base]
+    against_flat = variables.get(table.base, {}).get("POOLMEM_DEPTH") == "0"
+    lines = [line for a in ours for line in (_tag_verdicts(table, a) if against_flat else _peer_verdicts(table, a))]
+    return lines + _hit_verdicts(table)
+
+
+def _peer_verdicts(table, allocator):
     lines = []
-    for allocator in (a for a in table.allocators if a.startswith("poolmem")):
-        for metric, (mean_target, worst_target) in TARGETS.items():
-            mean, worst = table.overall(metric, allocator), table.worst(metric, allocator)
-            if not mean or not worst:
-                continue
+    for metric, (mean_target, worst_target) in TARGETS.items():
+        mean, worst = table.overall(metric, allocator), table.worst(metric, allocator)
+        if mean and worst:
             title = METRICS[metric][0]
-            lines.append(_verdict(f"{allocator}: {title} geomean", mean.mid, mean_target))
+            lines.append(_verdict(f"{allocator}: {title} geomean / {table.base}", mean.mid, mean_target))
             lines.append(_verdict(f"{allocator}: {title} worst ({worst[1]})", worst[0], worst_target))
-        if "mimalloc" in table.allocators:
-            mean = table.overall("time", allocator, "mimalloc")
-            if mean:
-                lines.append(_verdict(f"{allocator}: time geomean / mimalloc", mean.mid, 0.85))
+    if "mimalloc" in table.allocators:
+        mean = table.overall("time", allocator, "mimalloc")
+        if mean:
+            lines.append(_verdict(f"{allocator}: time geomean / mimalloc", mean.mid, MIMALLOC_TARGET))
+    return lines + _workload_verdicts(table, allocator, WORKLOAD_TARGETS)
+
+
+def _workload_verdicts(table, allocator, targets):
+    reached = {w: table.ratio("time", w, allocator) for w in targets}
+    return [_verdict(f"{allocator}: {w} / {table.base}", r.mid, targets[w]) for w, r in reached.items() if r]
+
+
+def _tag_verdicts(table, allocator):
+    programs = [w["name"] for w in table.document["workloads"] if w["group"] == "program"]
+    return _workload_verdicts(table, allocator, {w: TAG_TARGETS.get(w, TAG_TARGET) for w in programs})
+
+
+def _hit_verdicts(table):
+    """Misses rather than hits, so that smaller is better here too."""
+    lines = []
+    for h in table.document.get("hits", []):
+        looked_up = h["unwound"] + h["memo_hits"]
+        if looked_up:
+            lines.append(_verdict(f"{h['allocator']}: {h['workload']}, callers the memo did not know",
+                                  h["unwound"] / looked_up, 1 - HITS_TARGET))
     return lines
 
 

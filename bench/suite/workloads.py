@@ -2,7 +2,8 @@
 """The workloads: our own programs (bench/work) and real ones, with what each needs and how it is checked.
 
 A workload names its command with {build}, {bench}, {data} and {scale} filled in. `like` says which published
-benchmark it follows, or what it stands for. `quick` is the scale used by --quick, 0 leaves it out there.
+benchmark it follows, or what it stands for. `quick` is the scale used by --quick, 0 leaves it out there. `clock`
+is what its time is: `wall`, or `cpu` for a program that mostly waits for a clock of its own.
 """
 
 import fnmatch
@@ -14,9 +15,9 @@ from . import real
 
 class Workload:
     def __init__(self, name, group, command, like, quick=0.35, check="own", needs=(), variables=None, driver=None,
-                 prepare=None, timeout=60):
+                 prepare=None, timeout=60, clock="wall"):
         self.name, self.group, self.command, self.like = name, group, command, like
-        self.quick, self.check, self.needs = quick, check, needs
+        self.quick, self.check, self.needs, self.clock = quick, check, needs, clock
         self.variables, self.driver, self.prepare, self.timeout = variables or {}, driver, prepare, timeout
 
     def missing(self, paths):

@@ -111,7 +111,7 @@ def document(**problems):
     runs = []
     for number in range(3):
         for name, wall, rss in (("base", 100, 50), ("fast", 50, 100)):
-            runs.append({"workload": "w", "allocator": name, "round": number, "wall_ns": wall * (number + 1),
+            runs.append({"workload": "w", "allocator": name, "round": number, "time_ns": wall * (number + 1),
                          "user_us": wall, "sys_us": 0, "rss_kb": rss, "minor_faults": 10, "major_faults": 0, "result": "1",
                          "foreign": 0.0, "steal": 0.0, "disturbed": False, "ns": 4.0})
     return {"schema": 1, "date": "now", "machine": machine.describe(), "base": "base",
@@ -135,6 +135,19 @@ class Reports(unittest.TestCase):
         lines = report.verdict_lines(report.Table(d))
         self.assertTrue(any(x.startswith("met   poolmem: time geomean") for x in lines), lines)
         self.assertTrue(any(x.startswith("MISS  poolmem: peak RSS geomean") for x in lines), lines)
+
+    def test_verdict_against_flat_is_about_tags(self):
+        d = document()
+        d["allocators"] = [{"name": "flat", "variables": {"POOLMEM_DEPTH": "0"}}, {"name": "poolmem"}]
+        d["base"], d["workloads"][0]["group"] = "flat", "program"
+        for run in d["runs"]:
+            run["allocator"] = {"base": "flat", "fast": "poolmem"}[run["allocator"]]
+        d["hits"] = [{"workload": "w", "allocator": "poolmem", "allocs": 100, "unwound": 3, "memo_hits": 97}]
+        lines = report.verdict_lines(report.Table(d))
+        self.assertEqual(len(lines), 2)
+        self.assertIn("met   poolmem: w / flat: 0.500, target 1.03", lines)
+        self.assertIn("MISS  poolmem: w, callers the memo did not know: 0.030, target 0.02", lines)
+        self.assertIn("97.00 %", report.text(report.rows_hits(report.Table(d))))
 
     def test_section_is_replaced_in_place(self):
         first = report.section_replace("# Title\n", "a", "one")

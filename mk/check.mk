@@ -1,0 +1,12 @@
+# make check: the rules of the house (scripts/check-house) and the format of every source.
+FORMATTED = $(shell find allocator interpose tools include tests bench examples -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
+.PHONY: check format test
+check: all
+	scripts/check-house $(B)
+	@! command -v clang-format >/dev/null || clang-format --dry-run -Werror $(FORMATTED)
+
+format:
+	clang-format -i $(FORMATTED)
+
+test:
+	scripts/test-steps

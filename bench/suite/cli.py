@@ -53,6 +53,8 @@ def choose_allocators(a, default, base):
     for line in missing:
         notify(line + ": left out")
     names = [x.name for x in found]
+    if not found:
+        fail("no allocator is left")
     if base and base not in names:
         fail(f"base {base} is not among the allocators: {', '.join(names)}")
     return found

@@ -12,6 +12,7 @@ METRICS = {
 }
 # What the project holds itself to, for allocators that are poolmem: metric -> (geomean, worst workload).
 TARGETS = {"time": (0.60, 1.05), "rss": (0.80, 1.25)}
+LARGE_KB = 16 << 10  # below this a process's peak says more about its libraries than about its blocks
 WORKLOAD_TARGETS = {"pair": 0.85, "random": 0.75}
 MIMALLOC_TARGET = 0.85
 # Against the same library without unwinding, in real programs: the part that tags add, and the memo's hits.
@@ -38,9 +39,16 @@ class Table:
     def ratio(self, metric, workload, allocator):
         return stats.ratio(self.figures(metric, workload, allocator), self.figures(metric, workload, self.base))
 
-    def overall(self, metric, allocator, base=None):
-        pairs = [(self.figures(metric, w, allocator), self.figures(metric, w, base or self.base)) for w in self.workloads]
+    def overall(self, metric, allocator, base=None, among=None):
+        """The geomean over all workloads, or over those of `among`."""
+        chosen = self.workloads if among is None else among
+        pairs = [(self.figures(metric, w, allocator), self.figures(metric, w, base or self.base)) for w in chosen]
         return stats.mean_ratio(pairs)
+
+    def large(self):
+        """The workloads whose peak under the base is more than what libraries and start-up come to."""
+        peaks = {w: self.middle(METRICS["rss"][1], w, self.base) for w in self.workloads}
+        return [w for w, peak in peaks.items() if peak and peak >= LARGE_KB]
 
     def middle(self, take, workload, allocator):
         """Median over the rounds of any figure of a run; None where there is none."""
@@ -69,9 +77,12 @@ def rows_of(table, metric):
 
 
 def rows_summary(table):
-    rows = [["geomean / " + table.base] + [title for title, _ in METRICS.values()]]
+    large = table.large()
+    rows = [["geomean / " + table.base] + [title for title, _ in METRICS.values()] +
+            [f"RSS of the {len(large)} above {LARGE_KB // 1024} MB"]]
     for allocator in table.allocators:
-        rows.append([allocator] + [cell(table.overall(metric, allocator)) for metric in METRICS])
+        rows.append([allocator] + [cell(table.overall(metric, allocator)) for metric in METRICS] +
+                    [cell(table.overall("rss", allocator, among=large))])
     return rows
 
 

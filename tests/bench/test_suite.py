@@ -8,8 +8,10 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 sys.dont_write_bytecode = True
@@ -125,6 +127,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(table.ratio("time", "w", "fast").mid, 0.5)
         self.assertEqual(table.ratio("rss", "w", "fast").mid, 2.0)
         self.assertEqual(table.worst("rss", "fast"), (2.0, "w"))
+        self.assertEqual(table.large(), [])
         self.assertIn("0.50 (0.50..0.50)", report.text(report.rows_of(table, "time")))
 
     def test_verdict(self):
@@ -176,6 +179,58 @@ def command_load(name):
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
     return module
+
+
+class Command(unittest.TestCase):
+    """bench/compare from outside."""
+
+    def compare(self, *words):
+        return subprocess.run([sys.executable, "-B", os.path.join(ROOT, "bench", "compare"), "--build", BUILD, *words],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+
+    def test_mistakes_get_one_line_and_status_2(self):
+        for words, said in ((["-a", "nosuch"], "neither a known allocator"), (["-a", "glibc", "--base", "x"], "base x is not among"),
+                            (["-a", "glibc", "--base", "glibc", "-w", "nosuch"], "no workload matches")):
+            done = self.compare(*words)
+            if not os.path.exists(LAUNCH):
+                self.skipTest("bench/launch is not built")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn(said, done.stderr)
+
+    def test_a_stored_run_is_reported_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stored, page = os.path.join(folder, "run.json"), os.path.join(folder, "page.md")
+            with open(stored, "w") as f:
+                json.dump(document(), f)
+            done = self.compare("--from", stored, "--base", "base", "--markdown", page)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("0.50 (0.50..0.50)", done.stdout)
+            with open(page) as f:
+                self.assertTrue(f.read().startswith("<!-- begin suite -->"))
+
+    def test_list(self):
+        self.assertEqual(len(self.compare("--list").stdout.splitlines()), len(workloads.ALL))
+
+
+class Machine(unittest.TestCase):
+    def test_the_lock_keeps_others_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "lock")
+            held, said = machine.lock_take(path, None), []
+            other = threading.Thread(target=lambda: os.close(machine.lock_take(path, said.append)))
+            other.start()
+            other.join(0.2)
+            self.assertTrue(other.is_alive())
+            os.close(held)
+            other.join(10)
+            self.assertFalse(other.is_alive())
+            self.assertEqual(len(said), 1)
+
+    def test_description(self):
+        found = machine.describe()
+        self.assertEqual(found["cpus"], os.cpu_count())
+        self.assertGreater(found["memory_mb"], 0)
 
 
 class Scaling(unittest.TestCase):
@@ -245,6 +300,13 @@ class Runs(unittest.TestCase):
             self.run_shell("echo oh no >&2; exit 3")
         with self.assertRaisesRegex(runner.RunFailed, "status -1, signal 9"):
             self.run_shell("kill -9 $$")
+
+    def test_hits_are_summed_over_processes(self):
+        page = {"process": {"unwound": 2, "memo_hits": 98}, "pools": [{"name": "A", "allocs": 60}, {"name": "B", "allocs": 40}]}
+        script = f"for n in 1 2; do echo '{json.dumps(page)}' > ${{POOLMEM_STATS%%%p*}}$n.json; done"
+        w = workloads.Workload("shell", "test", ["/bin/sh", "-c", script.replace("{", "{{").replace("}", "}}")], "")
+        found = runner.memo_once(self.context, w, self.glibc, 1.0)
+        self.assertEqual(found, {"allocs": 200, "unwound": 4, "memo_hits": 196, "pools": {"A": 120, "B": 80}})
 
     def test_wrapped_runs_are_not_compared(self):
         w = workloads.Workload("shell", "test", ["/bin/sh", "-c", "echo hello"], "", check="stdout")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The benchmark suite: bench/work/*.c and *.cpp become one program each; bench/compare runs them.
 BENCH_COMMON := bench/work/work.c bench/work/stacks.c
 BENCH_C    := $(filter-out $(BENCH_COMMON),$(wildcard bench/work/*.c))

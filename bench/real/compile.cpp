@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // A file that makes the compiler work: most of the library's headers, and templates that nest.
 #include <algorithm>
 #include <functional>

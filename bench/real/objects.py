@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Objects, dictionaries, text and JSON: what a tool script written in Python does all day.
 import json
 import re

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 create table item(id integer primary key, name text, price real, kind integer);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < 120000)
   insert into item select i, 'item ' || i || hex(i * 7919), i * 0.25, i % 97 from n;

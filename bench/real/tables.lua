@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- A script host's day: tables with closures, rows of small arrays, strings built, sorted and joined.
 local people, sum = {}, 0
 for i = 1, 120000 do

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Coroutines: many small stacks that live for some steps, and binary trees passed between them.
 local function tree(depth)
   if depth == 0 then return {} end

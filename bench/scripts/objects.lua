@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Game objects: tables with methods and closures, made and dropped every frame.
 local Actor = {}
 Actor.__index = Actor

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Text: building, splitting, formatting and sorting strings.
 local lines, sum = {}, 0
 for i = 1, 14000 do

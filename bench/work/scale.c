@@ -105,14 +105,16 @@ static work_result run_live(const work_args *a)
         *p = 0x##x;                                                                                          \
         return p;                                                                                            \
     }
+
+/* Rows of macros: clang-format never settles on where to break them. */
+/* clang-format off */
 #define SITES(x)                                                                                             \
-    SITE(x##0)                                                                                               \
-    SITE(x##1) SITE(x##2) SITE(x##3) SITE(x##4) SITE(x##5) SITE(x##6) SITE(x##7) SITE(x##8) SITE(x##9)       \
-        SITE(x##a) SITE(x##b) SITE(x##c) SITE(x##d) SITE(x##e) SITE(x##f)
+    SITE(x##0) SITE(x##1) SITE(x##2) SITE(x##3) SITE(x##4) SITE(x##5) SITE(x##6) SITE(x##7)                  \
+    SITE(x##8) SITE(x##9) SITE(x##a) SITE(x##b) SITE(x##c) SITE(x##d) SITE(x##e) SITE(x##f)
 #define NAMES(x)                                                                                             \
     site_##x##0, site_##x##1, site_##x##2, site_##x##3, site_##x##4, site_##x##5, site_##x##6, site_##x##7,  \
-        site_##x##8, site_##x##9, site_##x##a, site_##x##b, site_##x##c, site_##x##d, site_##x##e,           \
-        site_##x##f
+    site_##x##8, site_##x##9, site_##x##a, site_##x##b, site_##x##c, site_##x##d, site_##x##e, site_##x##f
+/* clang-format on */
 
 static inline __attribute__((always_inline)) void *must_malloc_inline(size_t size)
 {
@@ -122,13 +124,14 @@ static inline __attribute__((always_inline)) void *must_malloc_inline(size_t siz
     return p;
 }
 
-SITES(0)
-SITES(1) SITES(2) SITES(3) SITES(4) SITES(5) SITES(6) SITES(7) SITES(8) SITES(9) SITES(a) SITES(b) SITES(c)
-    SITES(d) SITES(e) SITES(f)
+/* clang-format off */
+SITES(0) SITES(1) SITES(2) SITES(3) SITES(4) SITES(5) SITES(6) SITES(7)
+SITES(8) SITES(9) SITES(a) SITES(b) SITES(c) SITES(d) SITES(e) SITES(f)
 
-        static void *(*const sites[256])(size_t) = {
-            NAMES(0), NAMES(1), NAMES(2), NAMES(3), NAMES(4), NAMES(5), NAMES(6), NAMES(7),
-            NAMES(8), NAMES(9), NAMES(a), NAMES(b), NAMES(c), NAMES(d), NAMES(e), NAMES(f)};
+static void *(*const sites[256])(size_t) = {
+    NAMES(0), NAMES(1), NAMES(2), NAMES(3), NAMES(4), NAMES(5), NAMES(6), NAMES(7),
+    NAMES(8), NAMES(9), NAMES(a), NAMES(b), NAMES(c), NAMES(d), NAMES(e), NAMES(f)};
+/* clang-format on */
 
 static void *make_site(size_t size, uint64_t which)
 {

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Generates a piece of the world, then runs some rounds of game logic over it, prints a sum, and ends the server.
 local EDGE, ROUNDS, A_STEP = 60, 48, 12 -- the server sleeps between steps, so a step has to be worth it
 local rounds, sum, ready = 0, 0, false

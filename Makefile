@@ -13,6 +13,8 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -g $(WARN) -fvisibility=hidden -fno-math-errno -D
              -DPOOLMEM_LIBDIR='"$(LIBDIR)"' -Iallocator -Iinclude $(CFLAGS)
 
 ALLOC_SRC := $(wildcard allocator/*.c)
+# in libpool.a, but never in the preload: who names archive_zip links zlib
+ZIP_SRC   := $(wildcard allocator/zip/*.c)
 INTER_SRC := $(wildcard interpose/*.c)
 TOOL_SRC  := $(wildcard tools/*.c)
 UNIT_SRC  := $(wildcard tests/unit/*.c)
@@ -36,7 +38,7 @@ $(B)/pic/%.o: %.c $(HDR)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(PIC) -c $< -o $@
 
-$(B)/libpool.a: $(call obj,pic,$(ALLOC_SRC))
+$(B)/libpool.a: $(call obj,pic,$(ALLOC_SRC) $(ZIP_SRC))
 	rm -f $@
 	$(AR) rcs $@ $^
 
@@ -70,7 +72,7 @@ $(B)/$(1)/%.o: %.c $(HDR)
 endef
 $(foreach f,plain asan tsan,$(eval $(call flavour,$(f))))
 define unit_program
-$(B)/tests/unit-$(1): $(call obj,$(1),$(ALLOC_SRC) $(UNIT_EXTRA) $(UNIT_SRC))
+$(B)/tests/unit-$(1): $(call obj,$(1),$(ALLOC_SRC) $(ZIP_SRC) $(UNIT_EXTRA) $(UNIT_SRC))
 	@mkdir -p $$(@D)
 	$(CC) $(UNIT_FLAGS_$(1)) -o $$@ $$^ -lcriterion -lpthread -lz $(CONF_LIBS)
 endef

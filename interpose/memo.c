@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memo.c - see memo.h: the slower half of a look-up, and learning. A new stack is placed under its head; when
+ * it collides with another the two are compared and the first word that differs becomes a discriminator, or,
+ * where the stacks of a head have grown too unlike for that, the head is split by the first word in which
+ * they differ at all.
+ * Cost: an insertion about 100 ns; adding a discriminator looks at every entry of the head, four times at
+ * most in the head's life.
+ */
+#include "memo.h"
+#include "os.h"
+
+#include <string.h>
+
+enum { HEADS = 256, INDEX = 1024, ENTRY_BYTES = 48 << 10, SPLIT_DEPTH = 12, NO_HEAD = 0xffff };
+
+static struct {
+    memo m;
+    memo_head none[2];
+} dead = {.m = {.head_shift = 63}, .none = {{.key = ~(uint64_t)0}, {.key = ~(uint64_t)0}}};
+
+memo *const memo_dead = &dead.m;
+
+static memo_entry *entry_at(const memo *m, uint32_t offset)
+{
+    return (memo_entry *)((uintptr_t)m + offset);
+}
+
+/* --- look-up -------------------------------------------------------------------------------------------- */
+
+bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
+{
+    if (e->rbp && rbp - cfa != (uint64_t)(e->rbp - 1u) * 8)
+        return false;
+    for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++)
+        for (unsigned i = 0; i < 4; i++) {
+            memo_place at = g->at[i];
+            uint64_t base = at & MEMO_RELATIVE ? cfa : 0;
+            if (memo_word(cfa, at & ~MEMO_RELATIVE) - base != g->value[i])
+                return false;
+        }
+    return true;
+}
+
+static const uint64_t weight[MEMO_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0xff51afd7ed558ccdu,
+                                            0xd6e8feb86659fd93u};
+
+static uint64_t mix_register(uint64_t rbp)
+{
+    return (rbp + 1) * 0xa0761d6478bd642fu;
+}
+
+static uint64_t mix_top(uint32_t top)
+{
+    return (top + (uint64_t)1) * 0xe7037ed1a0b428dbu;
+}
+
+static uint64_t hash_special(const memo_head *h, const memo_query *q)
+{
+    uint64_t x = h->key;
+    for (unsigned i = 0; i < MEMO_WORDS; i++) {
+        memo_place at = h->at[i];
+        uint64_t base = at & MEMO_RELATIVE ? q->cfa : 0;
+        x += h->places ? (memo_word(q->cfa, at & ~MEMO_RELATIVE) - base) * weight[i] : 0;
+    }
+    x ^= h->by_rbp ? mix_register(q->rbp - q->cfa) : 0;
+    return x ^ (h->by_top ? mix_top(q->top) : 0);
+}
+
+INLINE uint64_t hash_stack(const memo_head *h, const memo_query *q)
+{
+    if (unlikely(h->special))
+        return hash_special(h, q);
+    uint64_t x = h->key;
+    for (unsigned i = 0; i < MEMO_WORDS; i++)
+        x += memo_word(q->cfa, h->at[i]) * weight[i];
+    return x;
+}
+
+/* Index words hold the entry's place in units of 8 bytes above 12 bits of the hash. */
+INLINE uint32_t fingerprint(uint64_t x)
+{
+    return (uint32_t)(x >> 24) & 0xfff;
+}
+
+INLINE size_t index_of(const memo *m, uint64_t x)
+{
+    return (size_t)(x >> m->index_shift);
+}
+
+static inline const memo_entry *indexed(const memo *m, const memo_head *h, size_t i, uint64_t x)
+{
+    uint32_t word = m->index[i];
+    if ((word & 0xfff) != fingerprint(x) || !word)
+        return NULL;
+    const memo_entry *e = entry_at(m, (word >> 12) * 8);
+    return &m->head[e->head] == h ? e : NULL;
+}
+
+static inline const tag *select_entry(const memo *m, const memo_head *h, const memo_query *q, uint64_t x)
+{
+    size_t i = index_of(m, x);
+    const memo_entry *e = indexed(m, h, i, x);
+    if (likely(e && memo_matches(e, q->cfa, q->rbp, q->top)))
+        return e->tag;
+    e = indexed(m, h, i ^ 1, x);
+    return e && memo_matches(e, q->cfa, q->rbp, q->top) ? e->tag : NULL;
+}
+
+static uint64_t child_key(uint64_t x)
+{
+    return x | (uint64_t)1 << 63; /* no return address has it */
+}
+
+/* Bytes above cfa that are known to be readable. */
+INLINE size_t room(const memo_query *q)
+{
+    bool own = q->cfa - q->stack_lo < q->stack_hi - q->stack_lo;
+    return (own ? q->stack_hi : ((q->cfa - 8) & ~(uintptr_t)(OS_PAGE - 1)) + OS_PAGE) - q->cfa;
+}
+
+HOT const tag *memo_select(const memo *m, const memo_head *h, const memo_query *q)
+{
+    size_t reach = room(q);
+    while (h && h->kind >= MEMO_POLY) {
+        if (unlikely(h->extent > reach || h->kind == MEMO_WALK))
+            return NULL;
+        uint64_t x = hash_stack(h, q);
+        if (h->kind == MEMO_POLY)
+            return select_entry(m, h, q, x);
+        h = memo_head_find(m, child_key(x));
+    }
+    return h && h->kind == MEMO_MONO && memo_matches(h->entry, q->cfa, q->rbp, q->top) ? h->tag : NULL;
+}
+
+const tag *memo_find(const memo *m, uint64_t key, const memo_query *q)
+{
+    const memo_head *h = memo_head_find(m, key);
+    return h && h->kind == MEMO_DIRECT ? h->tag : memo_select(m, h, q);
+}
+
+/* --- regions --------------------------------------------------------------------------------------------- */
+
+static memo *layout(memo *m, unsigned level, uint32_t size)
+{
+    m->head_shift = 64 - 8 - level;
+    m->index_shift = 64 - 10 - level;
+    m->index = (uint32_t *)&m->head[(size_t)HEADS << level];
+    m->size = size;
+    m->limit = size;
+    m->used = (uint32_t)((uintptr_t)(m->index + ((size_t)INDEX << level)) - (uintptr_t)m);
+    m->crowded = 0;
+    m->since = os_time_coarse_ns();
+    return m;
+}
+
+memo *memo_create(unsigned level)
+{
+    size_t size = sizeof(memo) + ((HEADS * sizeof(memo_head) + INDEX * sizeof(uint32_t) + ENTRY_BYTES) << level);
+    memo *m = os_map(size);
+    return m ? layout(m, level, (uint32_t)round_up(size, OS_PAGE)) : NULL;
+}
+
+void memo_destroy(memo *m)
+{
+    os_unmap(m, m->size);
+}
+
+void memo_clear(memo *m)
+{
+    unsigned level = 64 - 8 - m->head_shift;
+    uint32_t size = m->size;
+    os_purge(m, size);
+    layout(m, level, size);
+}
+
+/* --- entries --------------------------------------------------------------------------------------------- */
+
+static bool place_fits(const walk_word *w)
+{
+    return w->offset % 8 == 0 && w->offset / 8 < MEMO_RELATIVE;
+}
+
+static void entry_fill(memo_entry *e, const walk *w)
+{
+    for (unsigned i = 0; i < e->groups * 4u; i++) {
+        const walk_word *word = &w->word[i < w->words ? i : w->words - 1];
+        e->group[i / 4].at[i % 4] = (memo_place)(word->offset / 8 | (word->relative ? MEMO_RELATIVE : 0));
+        e->group[i / 4].value[i % 4] = word->value;
+        e->special = e->special || word->relative;
+    }
+}
+
+/* Whether the walk can be written down as an entry at all. */
+static bool entry_fits(const walk *w)
+{
+    if (w->uses_rbp && (w->rbp % 8 || w->rbp / 8 >= NO_HEAD - 1))
+        return false;
+    for (unsigned i = 0; i < w->words; i++)
+        if (!place_fits(&w->word[i]))
+            return false;
+    return true;
+}
+
+static memo_entry *entry_create(memo *m, const walk *w, uint32_t top, const tag *g)
+{
+    unsigned groups = (w->words + 3) / 4;
+    size_t size = sizeof(memo_entry) + groups * sizeof(memo_group);
+    if (m->used + size > m->limit)
+        return NULL;
+    memo_entry *e = entry_at(m, m->used);
+    m->used += (uint32_t)size;
+    e->tag = g;
+    e->next = 0;
+    e->head = NO_HEAD;
+    e->top = w->pool == RULE_NO_POOL ? (uint16_t)top : MEMO_ANY_TOP;
+    e->rbp = w->uses_rbp ? (uint16_t)(w->rbp / 8 + 1) : 0;
+    e->groups = (uint8_t)groups;
+    e->special = w->uses_rbp;
+    entry_fill(e, w);
+    return e;
+}
+
+static memo_place entry_place(const memo_entry *e, unsigned i)
+{
+    return e->group[i / 4].at[i % 4];
+}
+
+static uint64_t entry_value(const memo_entry *e, unsigned i)
+{
+    return e->group[i / 4].value[i % 4];
+}
+
+/* Number of the entry's word at a place, or -1. */
+static int entry_word(const memo_entry *e, memo_place at)
+{
+    for (unsigned i = 0; i < e->groups * 4u; i++)
+        if (entry_place(e, i) == at)
+            return (int)i;
+    return -1;
+}
+
+/* What tells two stacks of one head apart. */
+typedef struct difference {
+    enum { DIFFER_NOT, DIFFER_WORD, DIFFER_RBP, DIFFER_TOP } what;
+    memo_place at;
+} difference;
+
+static difference entry_compare(const memo_entry *a, const memo_entry *b)
+{
+    unsigned common = 4u * (a->groups < b->groups ? a->groups : b->groups);
+    for (unsigned i = 0; i < common; i++) {
+        if (entry_place(a, i) != entry_place(b, i))
+            break; /* the same words led to different places: only the register can have */
+        if (entry_value(a, i) != entry_value(b, i))
+            return (difference){DIFFER_WORD, entry_place(a, i)};
+    }
+    if (a->rbp != b->rbp)
+        return (difference){DIFFER_RBP, 0};
+    return (difference){a->top != b->top ? DIFFER_TOP : DIFFER_NOT, 0};
+}
+
+static bool entry_has(const memo_entry *e, difference d)
+{
+    if (d.what == DIFFER_WORD)
+        return entry_word(e, d.at) >= 0;
+    return d.what == DIFFER_RBP ? e->rbp != 0 : e->top != MEMO_ANY_TOP;
+}
+
+/* hash_stack for the stack that the entry stands for; it has every discriminator of h. */
+static uint64_t entry_hash(const memo_head *h, const memo_entry *e)
+{
+    uint64_t x = h->key;
+    for (unsigned i = 0; h->places && i < MEMO_WORDS; i++)
+        x += entry_value(e, (unsigned)entry_word(e, h->at[i])) * weight[i];
+    x ^= h->by_rbp ? mix_register((e->rbp - (uint64_t)1) * 8) : 0;
+    return x ^ (h->by_top ? mix_top(e->top) : 0);
+}
+
+/* --- learning -------------------------------------------------------------------------------------------- */
+
+static void place(memo *m, uint64_t key, memo_entry *e, unsigned depth);
+
+static uint32_t offset_of(const memo *m, const memo_entry *e)
+{
+    return (uint32_t)((uintptr_t)e - (uintptr_t)m);
+}
+
+static void head_evict(memo *m, memo_head *h)
+{
+    for (uint32_t at = h->first; at; at = entry_at(m, at)->next)
+        entry_at(m, at)->head = NO_HEAD;
+    m->crowded++;
+    memset(h, 0, sizeof *h);
+}
+
+/* The head of a key, made when there is none; its neighbourhood may lose one for that. */
+static memo_head *head_get(memo *m, uint64_t key)
+{
+    size_t number = memo_number(m, key);
+    memo_head *pair[2] = {&m->head[number], &m->head[number ^ 1]};
+    for (unsigned i = 0; i < 2; i++)
+        if (pair[i]->key == key)
+            return pair[i];
+    memo_head *h = pair[0]->key == 0 ? pair[0] : pair[1];
+    if (h->key) {
+        h = pair[m->crowded & 1];
+        head_evict(m, h);
+    }
+    h->key = key;
+    return h;
+}
+
+static void chain(memo *m, memo_head *h, memo_entry *e)
+{
+    e->head = (uint16_t)(h - m->head);
+    e->next = h->first;
+    h->first = offset_of(m, e);
+    h->entry = e;
+    h->tag = e->tag;
+    h->added++;
+}
+
+/* Whether every entry of the head, and e, has it. */
+static bool all_have(const memo *m, const memo_head *h, const memo_entry *e, difference d)
+{
+    bool have = entry_has(e, d);
+    for (uint32_t at = h->first; at && have; at = entry_at(m, at)->next)
+        have = entry_has(entry_at(m, at), d);
+    return have;
+}
+
+static void discriminate(memo_head *h, difference d)
+{
+    if (d.what == DIFFER_WORD) {
+        h->at[h->places++] = d.at;
+        for (unsigned i = h->places; i < MEMO_WORDS; i++)
+            h->at[i] = h->at[0];
+        uint32_t end = (d.at & ~MEMO_RELATIVE) * 8u + 8;
+        h->extent = end > h->extent ? end : h->extent;
+    }
+    h->by_rbp |= d.what == DIFFER_RBP;
+    h->by_top |= d.what == DIFFER_TOP;
+    h->special = h->special || d.what != DIFFER_WORD || (d.at & MEMO_RELATIVE);
+}
+
+/* Puts e into the index; when another entry of the head has the same discriminating words: that one. */
+static memo_entry *index_put(memo *m, memo_head *h, memo_entry *e)
+{
+    uint64_t x = entry_hash(h, e);
+    size_t i = index_of(m, x);
+    uint32_t word = offset_of(m, e) / 8 << 12 | fingerprint(x);
+    for (unsigned way = 0; way < 2; way++) {
+        memo_entry *other = (memo_entry *)indexed(m, h, i ^ way, x);
+        if (other && other != e && entry_hash(h, other) == x) {
+            if (entry_compare(e, other).what != DIFFER_NOT)
+                return other;
+            m->index[i ^ way] = word;
+            return NULL;
+        }
+    }
+    size_t way = m->index[i] == 0 ? 0 : m->index[i ^ 1] == 0 ? 1 : (x >> 20) & 1;
+    m->index[i ^ way] = word;
+    return NULL;
+}
+
+static bool is_discriminator(const memo_head *h, memo_place at)
+{
+    for (unsigned i = 0; i < h->places; i++)
+        if (h->at[i] == at)
+            return true;
+    return false;
+}
+
+/* The outermost-in word that all stacks of h and e have and in which some differ. */
+static difference split_point(const memo *m, const memo_head *h, const memo_entry *e)
+{
+    const memo_entry *rep = h->entry;
+    difference d = entry_compare(rep, e);
+    for (unsigned i = 0; i < rep->groups * 4u; i++) {
+        difference word = {DIFFER_WORD, entry_place(rep, i)};
+        bool candidate = is_discriminator(h, word.at) || (d.what == DIFFER_WORD && d.at == word.at);
+        if (candidate && all_have(m, h, e, word))
+            return word;
+    }
+    difference rbp = {DIFFER_RBP, 0}, top = {DIFFER_TOP, 0};
+    if (h->by_rbp && all_have(m, h, e, rbp))
+        return rbp;
+    if (h->by_top && all_have(m, h, e, top))
+        return top;
+    return (difference){DIFFER_NOT, 0};
+}
+
+static void forget_discriminators(memo_head *h)
+{
+    h->places = 0;
+    h->extent = 0;
+    h->special = h->by_rbp = h->by_top = false;
+}
+
+/* Makes h a SPLIT and gives its entries, and e, to the heads below it. */
+static void split(memo *m, memo_head *h, memo_entry *e, unsigned depth)
+{
+    difference d = split_point(m, h, e);
+    if (d.what == DIFFER_NOT || depth >= SPLIT_DEPTH) {
+        h->kind = MEMO_WALK;
+        return;
+    }
+    uint32_t at = h->first;
+    uint64_t key = h->key;
+    forget_discriminators(h);
+    discriminate(h, d);
+    h->kind = MEMO_SPLIT;
+    h->first = 0;
+    place(m, key, e, depth);
+    while (at) {
+        memo_entry *old = entry_at(m, at);
+        at = old->next;
+        place(m, key, old, depth);
+    }
+}
+
+/* Two stacks that the head's discriminators do not tell apart: adds one that does, or splits. False: split. */
+static bool learn(memo *m, memo_head *h, memo_entry *e, const memo_entry *other, unsigned depth)
+{
+    difference d = entry_compare(e, other);
+    bool full = d.what == DIFFER_WORD && h->places == MEMO_WORDS;
+    if (full || !all_have(m, h, e, d)) {
+        split(m, h, e, depth);
+        return false;
+    }
+    discriminate(h, d);
+    for (uint32_t at = h->first; at; at = entry_at(m, at)->next)
+        index_put(m, h, entry_at(m, at));
+    return true;
+}
+
+/* Whether e has all that tells the stacks of h apart. */
+static bool discriminated(const memo_head *h, const memo_entry *e)
+{
+    for (unsigned i = 0; i < h->places; i++)
+        if (entry_word(e, h->at[i]) < 0)
+            return false;
+    return (!h->by_rbp || e->rbp) && (!h->by_top || e->top != MEMO_ANY_TOP);
+}
+
+static void place_poly(memo *m, memo_head *h, memo_entry *e, unsigned depth)
+{
+    if (!discriminated(h, e)) {
+        split(m, h, e, depth);
+        return;
+    }
+    for (const memo_entry *other; (other = index_put(m, h, e)) != NULL;)
+        if (!learn(m, h, e, other, depth))
+            return;
+    chain(m, h, e);
+}
+
+static void place_second(memo *m, memo_head *h, memo_entry *e, unsigned depth)
+{
+    memo_entry *first = h->entry;
+    difference d = entry_compare(first, e);
+    if (d.what == DIFFER_NOT) {
+        chain(m, h, e);
+        return;
+    }
+    forget_discriminators(h);
+    if (!all_have(m, h, e, d)) { /* claimed for one pool on top of the stack and not for another */
+        h->kind = MEMO_WALK;
+        return;
+    }
+    discriminate(h, d);
+    h->kind = MEMO_POLY;
+    index_put(m, h, first);
+    place_poly(m, h, e, depth);
+}
+
+static void place_below(memo *m, memo_head *h, memo_entry *e, unsigned depth)
+{
+    if (discriminated(h, e)) {
+        place(m, child_key(entry_hash(h, e)), e, depth + 1);
+        return;
+    }
+    /* It differs from all others before the word they are split by: the head learns anew. */
+    forget_discriminators(h);
+    h->first = 0;
+    h->kind = MEMO_MONO;
+    chain(m, h, e);
+}
+
+static bool is_direct(uint64_t key, const memo_entry *e)
+{
+    return !e->groups && !e->special && e->top == MEMO_ANY_TOP && !(key >> 63);
+}
+
+static void place(memo *m, uint64_t key, memo_entry *e, unsigned depth)
+{
+    memo_head *h = head_get(m, key);
+    switch (h->kind) {
+    case MEMO_EMPTY:
+    case MEMO_DIRECT:
+        chain(m, h, e);
+        h->kind = is_direct(key, e) ? MEMO_DIRECT : MEMO_MONO;
+        break;
+    case MEMO_MONO:
+        place_second(m, h, e, depth);
+        break;
+    case MEMO_POLY:
+        place_poly(m, h, e, depth);
+        break;
+    case MEMO_SPLIT:
+        place_below(m, h, e, depth);
+        break;
+    default:
+        break;
+    }
+}
+
+bool memo_insert(memo *m, uint64_t key, const walk *w, uint32_t top, const tag *g)
+{
+    if (!entry_fits(w))
+        return true;
+    memo_entry *e = entry_create(m, w, top, g);
+    if (!e || m->crowded > (1u << (64 - m->head_shift)) / 8)
+        return false;
+    place(m, key, e, 0);
+    return true;
+}

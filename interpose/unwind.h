@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.h - floor F4: walks a stack by the rules of its return addresses and writes down every word it read,
+ * so that memo.c can tell the same stack again.
+ *
+ * Invariants: (1) no address is read that has not been proved readable, so a wrong table or a smashed stack
+ * ends the walk but never the host; (2) the words of a walk depend on nothing but the frame it started from
+ * and the words themselves: whoever finds the first k words as they were may read word k + 1.
+ * Locking: none (pc_info is asked of a callback). Cost: about 5 ns a frame; a system call a page that this
+ * thread has not yet walked on. Read next: memo.h.
+ */
+#ifndef POOLMEM_UNWIND_H
+#define POOLMEM_UNWIND_H
+
+#include "entry.h"
+#include "pcrule.h"
+#include "thread.h"
+
+/* The state of the caller at the instant it entered malloc: its return address, the value its stack pointer
+   has after our return (CFA), and its frame pointer register. */
+typedef struct caller_frame {
+    uintptr_t ret, cfa, rbp;
+} caller_frame;
+
+enum { WALK_FRAMES = 128, WALK_WORDS = 2 * WALK_FRAMES };
+
+/* One word that was read. */
+typedef struct walk_word {
+    uint64_t value;  /* relative: less the CFA at the start */
+    uint32_t offset; /* from the CFA at the start, bytes */
+    bool relative;   /* a saved frame pointer: the same chain elsewhere holds another value */
+} walk_word;
+
+typedef struct walk {
+    unsigned frames, words;
+    int pool;          /* RULE_NO_POOL: nobody claimed it */
+    bool keep;         /* the words alone decide: the memo may keep it */
+    bool uses_rbp;     /* and the frame pointer register, at this place above the CFA: */
+    uint64_t rbp;
+    uintptr_t end;     /* CFA of the outermost frame reached */
+    uintptr_t pcs[WALK_FRAMES];
+    walk_word word[WALK_WORDS];
+} walk;
+
+/* Finds what pc_find does not know; false: the walk ends there. */
+typedef bool walk_ask(pc_key key, pc_info *out);
+
+/* Walks out from f for a call until a rule claims a frame, `depth` frames are seen or the stack ends. */
+void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t size, unsigned depth,
+              walk_ask *ask);
+
+/* Widens t->stack_lo..stack_hi to hold cfa, if that is on the thread's own stack. */
+void stack_learn(thread *t, uintptr_t cfa);
+
+/* Whether the 8 bytes at `address` can be read. One system call. Keeps errno. */
+bool readable(uintptr_t address);
+
+#endif

@@ -14,12 +14,8 @@
 
 enum { HEADS = 256, INDEX = 1024, ENTRY_BYTES = 48 << 10, SPLIT_DEPTH = 12, NO_HEAD = 0xffff };
 
-static struct {
-    memo m;
-    memo_head none[2];
-} dead = {.m = {.head_shift = 63}, .none = {{.key = ~(uint64_t)0}, {.key = ~(uint64_t)0}}};
-
-memo *const memo_dead = &dead.m;
+struct memo_nothing memo_nothing = {.none = {.head_shift = 63},
+                                    .head = {{.key = ~(uint64_t)0}, {.key = ~(uint64_t)0}}};
 
 static memo_entry *entry_at(const memo *m, uint32_t offset)
 {
@@ -109,7 +105,7 @@ static inline const tag *select_entry(const memo *m, const memo_head *h, const m
 
 static uint64_t child_key(uint64_t x)
 {
-    return x | (uint64_t)1 << 63; /* no return address has it */
+    return ((x + 1) * weight[1] ^ x >> 29) | (uint64_t)1 << 63; /* no return address has that bit */
 }
 
 /* Bytes above cfa that are known to be readable. */
@@ -122,8 +118,8 @@ INLINE size_t room(const memo_query *q)
 HOT const tag *memo_select(const memo *m, const memo_head *h, const memo_query *q)
 {
     size_t reach = room(q);
-    while (h && h->kind >= MEMO_POLY) {
-        if (unlikely(h->extent > reach || h->kind == MEMO_WALK))
+    for (unsigned depth = 0; h && h->kind >= MEMO_POLY; depth++) {
+        if (unlikely(h->extent > reach || h->kind == MEMO_WALK || depth > SPLIT_DEPTH))
             return NULL;
         uint64_t x = hash_stack(h, q);
         if (h->kind == MEMO_POLY)
@@ -139,7 +135,8 @@ const tag *memo_find(const memo *m, uint64_t key, const memo_query *q)
     return h && h->kind == MEMO_DIRECT ? h->tag : memo_select(m, h, q);
 }
 
-/* --- regions --------------------------------------------------------------------------------------------- */
+/* --- regions ---------------------------------------------------------------------------------------------
+ */
 
 static memo *layout(memo *m, unsigned level, uint32_t size)
 {
@@ -156,7 +153,8 @@ static memo *layout(memo *m, unsigned level, uint32_t size)
 
 memo *memo_create(unsigned level)
 {
-    size_t size = sizeof(memo) + ((HEADS * sizeof(memo_head) + INDEX * sizeof(uint32_t) + ENTRY_BYTES) << level);
+    size_t size =
+        sizeof(memo) + ((HEADS * sizeof(memo_head) + INDEX * sizeof(uint32_t) + ENTRY_BYTES) << level);
     memo *m = os_map(size);
     return m ? layout(m, level, (uint32_t)round_up(size, OS_PAGE)) : NULL;
 }
@@ -174,7 +172,8 @@ void memo_clear(memo *m)
     layout(m, level, size);
 }
 
-/* --- entries --------------------------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------------------------
+ */
 
 static bool place_fits(const walk_word *w)
 {
@@ -277,7 +276,8 @@ static uint64_t entry_hash(const memo_head *h, const memo_entry *e)
     return x ^ (h->by_top ? mix_top(e->top) : 0);
 }
 
-/* --- learning -------------------------------------------------------------------------------------------- */
+/* --- learning --------------------------------------------------------------------------------------------
+ */
 
 static void place(memo *m, uint64_t key, memo_entry *e, unsigned depth);
 
@@ -420,7 +420,8 @@ static void split(memo *m, memo_head *h, memo_entry *e, unsigned depth)
     }
 }
 
-/* Two stacks that the head's discriminators do not tell apart: adds one that does, or splits. False: split. */
+/* Two stacks that the head's discriminators do not tell apart: adds one that does, or splits. False: split.
+ */
 static bool learn(memo *m, memo_head *h, memo_entry *e, const memo_entry *other, unsigned depth)
 {
     difference d = entry_compare(e, other);

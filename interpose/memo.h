@@ -40,12 +40,12 @@ typedef struct memo_group {
 /* One stack. The last group is filled up with its last word. */
 typedef struct memo_entry {
     const tag *tag;
-    uint32_t next;   /* entry of the same head, bytes from the region; 0 none */
-    uint16_t head;   /* number of the head it belongs to */
-    uint16_t top;    /* pool on top of the pool stack when nobody claimed it; MEMO_ANY_TOP: claimed */
-    uint16_t rbp;    /* with `special`: frame pointer register, words above the CFA, + 1; 0 unused */
+    uint32_t next; /* entry of the same head, bytes from the region; 0 none */
+    uint16_t head; /* number of the head it belongs to */
+    uint16_t top;  /* pool on top of the pool stack when nobody claimed it; MEMO_ANY_TOP: claimed */
+    uint16_t rbp;  /* with `special`: frame pointer register, words above the CFA, + 1; 0 unused */
     uint8_t groups;
-    bool special;    /* rbp or relative words to be compared */
+    bool special; /* rbp or relative words to be compared */
     uint32_t unused;
     memo_group group[];
 } memo_entry;
@@ -75,7 +75,13 @@ struct memo {
 } __attribute__((aligned(64)));
 typedef struct memo memo;
 
-extern memo *const memo_dead; /* finds nothing; for threads that have none at the moment */
+/* Finds nothing; for threads that have no memo at the moment. */
+struct memo_nothing {
+    memo none;
+    memo_head head[2];
+};
+extern HIDDEN struct memo_nothing memo_nothing;
+#define memo_dead (&memo_nothing.none)
 
 #define MEMO_MIX 0x9e3779b97f4a7c15u
 

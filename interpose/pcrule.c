@@ -6,7 +6,7 @@
 #include "pcrule.h"
 #include "os.h"
 
-#include <string.h>
+#include <dlfcn.h>
 
 enum { FIRST_ENTRIES = 1024, TOMBSTONE = 1 };
 
@@ -46,7 +46,11 @@ static void insert(pc_table *table, const pc_info *info)
 static bool grow(void)
 {
     pc_table *old = pc_rules;
-    size_t entries = old == &empty.table ? FIRST_ENTRIES : 2 * (old->mask + 1);
+    size_t live = 0, entries = FIRST_ENTRIES;
+    for (size_t i = 0; i <= old->mask; i++)
+        live += old->info[i].key > TOMBSTONE;
+    while (entries < 4 * live)
+        entries *= 2;
     pc_table *table = os_map(sizeof *table + entries * sizeof(pc_info));
     if (!table)
         return false;
@@ -66,11 +70,25 @@ bool pc_keep(const pc_info *info)
     return true;
 }
 
-void pc_forget(uintptr_t first, uintptr_t last)
+/* Whether the object at the address is loaded; the range it was found in is kept for the next question. */
+static bool loaded(uintptr_t address, uintptr_t range[2])
 {
+    struct dl_find_object object;
+    if (address - range[0] < range[1] - range[0])
+        return true;
+    if (_dl_find_object((void *)address, &object) != 0)
+        return false;
+    range[0] = (uintptr_t)object.dlfo_map_start;
+    range[1] = (uintptr_t)object.dlfo_map_end;
+    return true;
+}
+
+void pc_forget_closed(bool all)
+{
+    uintptr_t range[2] = {0, 0};
     for (size_t i = 0; i <= pc_rules->mask; i++) {
-        uintptr_t address = (uintptr_t)(pc_rules->info[i].key & ~PC_EXACT);
-        if (address - first <= last - first)
+        pc_key key = pc_rules->info[i].key;
+        if (key > TOMBSTONE && (all || !loaded((uintptr_t)(key & ~PC_EXACT) - 1, range)))
             __atomic_store_n(&pc_rules->info[i].key, TOMBSTONE, __ATOMIC_RELEASE);
     }
 }

@@ -31,7 +31,7 @@ typedef struct pc_table {
     pc_info info[];
 } pc_table;
 
-extern pc_table *pc_rules;
+extern HIDDEN pc_table *pc_rules;
 
 INLINE size_t pc_hash(pc_key key)
 {
@@ -56,7 +56,7 @@ INLINE const pc_info *pc_find(pc_key key)
 pc_info pc_resolve(pc_key key);
 /* Keeps what was found; false: no memory for a larger table. */
 bool pc_keep(const pc_info *info);
-/* Forgets the addresses in first..last (inclusive). */
-void pc_forget(uintptr_t first, uintptr_t last);
+/* Forgets the addresses that no loaded object holds, or all. */
+void pc_forget_closed(bool all);
 
 #endif

@@ -5,15 +5,16 @@
  * system call that reads it and then refuses (no file, no signal, allowed by the strictest filters).
  */
 #include "unwind.h"
-#include "config.h"
+#include "dl.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
-    STACK_REACH = 64 << 20, /* bytes: a stack pointer further from the thread's stack end is on another stack */
-    LEARN_PAGES = 4096      /* pages proved at one go at most */
+    STACK_REACH =
+        64 << 20,      /* bytes: a stack pointer further from the thread's stack end is on another stack */
+    LEARN_PAGES = 4096 /* pages proved at one go at most */
 };
 
 extern void *__libc_stack_end; /* the loader's: where the main thread's stack began */
@@ -177,17 +178,9 @@ static bool step(cursor *c, const cfi_rule *r)
     if (!restore_rbp(c, r, cfa))
         return false;
     c->pc = pc;
-    c->sp = c->w->end = cfa;
+    c->sp = cfa;
     c->exact = r->kind == CFI_SIGNAL;
     return pc != 0;
-}
-
-static bool info_of(const cursor *c, walk_ask *ask, pc_info *out)
-{
-    pc_key key = (pc_key)c->pc | (c->exact ? PC_EXACT : 0);
-    if (c->pc & PC_EXACT)
-        return false;
-    return ask(key, out);
 }
 
 static cursor cursor_at(walk *w, const thread *t, caller_frame f)
@@ -200,22 +193,32 @@ static cursor cursor_at(walk *w, const thread *t, caller_frame f)
     w->pool = RULE_NO_POOL;
     w->keep = true;
     w->uses_rbp = false;
-    w->end = f.cfa;
     return c;
+}
+
+/* What is known about the cursor's pc. While objects are being closed the table is not believed. */
+static const pc_info *info_of(const cursor *c, walk_ask *ask, pc_info *scratch)
+{
+    pc_key key = (pc_key)c->pc | (c->exact ? PC_EXACT : 0);
+    const pc_info *info = likely(!dl_closing) ? pc_find(key) : NULL;
+    return likely(info != NULL) ? info : ask(key, scratch);
 }
 
 void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t size, unsigned depth,
               walk_ask *ask)
 {
     cursor c = cursor_at(w, t, f);
-    pc_info info;
+    pc_info scratch;
     if (depth > WALK_FRAMES)
         depth = WALK_FRAMES;
-    while (w->frames < depth && info_of(&c, ask, &info)) {
-        w->pcs[w->frames] = c.pc;
-        w->keep = w->keep && !info.by_size;
-        w->pool = rules_decide(info.verdict, entry, size, w->frames++);
-        if (w->pool != RULE_NO_POOL || w->frames == depth || !step(&c, &info.rule))
+    while (w->frames < depth && !(c.pc & PC_EXACT)) {
+        const pc_info *info = info_of(&c, ask, &scratch);
+        w->pcs[w->frames++] = c.pc;
+        if (entry != ENTRY_COUNT) {
+            w->keep = w->keep && !info->by_size;
+            w->pool = rules_decide(info->verdict, entry, size, w->frames - 1);
+        }
+        if (w->pool != RULE_NO_POOL || w->frames == depth || !step(&c, &info->rule))
             return;
     }
 }

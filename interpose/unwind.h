@@ -33,19 +33,19 @@ typedef struct walk_word {
 
 typedef struct walk {
     unsigned frames, words;
-    int pool;          /* RULE_NO_POOL: nobody claimed it */
-    bool keep;         /* the words alone decide: the memo may keep it */
-    bool uses_rbp;     /* and the frame pointer register, at this place above the CFA: */
+    int pool;      /* RULE_NO_POOL: nobody claimed it */
+    bool keep;     /* the words alone decide: the memo may keep it */
+    bool uses_rbp; /* and the frame pointer register, at this place above the CFA: */
     uint64_t rbp;
-    uintptr_t end;     /* CFA of the outermost frame reached */
     uintptr_t pcs[WALK_FRAMES];
     walk_word word[WALK_WORDS];
 } walk;
 
-/* Finds what pc_find does not know; false: the walk ends there. */
-typedef bool walk_ask(pc_key key, pc_info *out);
+/* Finds out what pc_find does not know; the answer may be left in *scratch. */
+typedef const pc_info *walk_ask(pc_key key, pc_info *scratch);
 
-/* Walks out from f for a call until a rule claims a frame, `depth` frames are seen or the stack ends. */
+/* Walks out from f for a call until a rule claims a frame, `depth` frames are seen or the stack ends. Entry
+   ENTRY_COUNT: no rule is asked. */
 void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t size, unsigned depth,
               walk_ask *ask);
 

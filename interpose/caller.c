@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * caller.c - see caller.h: the halves of caller_tag that are out of line, and what a thread keeps for them.
+ *
+ * A thread's side is one mapping, made once and parked with the thread: two memos (the one in use and the one
+ * before it, which a look-up that a signal interrupted may still read), its tags by site, and the walk at
+ * hand. A full memo is replaced by an empty one: a larger one when it filled up so fast that the misses cost
+ * more than half a per cent of the time since.
+ * Locking: as caller.h says. Tags and sides are never freed.
+ */
+#include "caller.h"
+#include "config.h"
+#include "dl.h"
+#include "lock.h"
+#include "onstack.h"
+#include "os.h"
+#include "publish.h"
+#include "verify.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    LEVELS = 7,          /* memo sizes: 68 KiB to 4.3 MiB */
+    GROW_NS = 16 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
+    SITES_FIRST = 128,   /* cells of a thread's table of sites */
+    SITES_MAX = 1 << 16, /* and at most */
+    TAGS_MAPPED = 256,   /* tags made at a time */
+    RESOLVE_STACK = 256 << 10
+};
+
+typedef struct known_site {
+    uint64_t key; /* pool and frames, mixed; 0 empty */
+    const tag *tag;
+} known_site;
+
+typedef struct caller_side {
+    thread *owner;
+    struct caller_side *next; /* of all ever made; set once */
+    memo *memo, *spare;       /* spare: NULL or the one before */
+    unsigned level;           /* of memo */
+    uint64_t epoch;           /* dl_epoch that the memo and the sites belong to */
+    known_site *sites;
+    uint32_t site_mask, site_count;
+    tag *tags, *tags_end; /* free ones */
+    uint32_t foreign;     /* misses on stacks that are not the thread's own */
+    walk walk;
+} caller_side;
+
+static caller_side *sides; /* atomic: list head */
+static lock resolve_lock = LOCK_INIT(RANK_UNWIND);
+static char resolve_stack[RESOLVE_STACK] __attribute__((aligned(64)));
+
+/* --- once per return address, once per site ---------------------------------------------------------- */
+
+static uint64_t signals_block(void)
+{
+    uint64_t all = ~(uint64_t)0, old = 0;
+    syscall(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof old);
+    return old;
+}
+
+static void signals_restore(uint64_t old)
+{
+    syscall(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, NULL, sizeof old);
+}
+
+void caller_resolving(void (*fn)(void *), void *arg)
+{
+    uint64_t old = signals_block();
+    lock_take(&resolve_lock);
+    onstack_call(fn, arg, resolve_stack + RESOLVE_STACK);
+    lock_drop(&resolve_lock);
+    signals_restore(old);
+}
+
+static void ask_resolving(void *arg)
+{
+    pc_info *info = arg;
+    const pc_info *found = dl_closing ? NULL : pc_find(info->key);
+    if (found) {
+        *info = *found;
+        return;
+    }
+    *info = pc_resolve(info->key);
+    if (!dl_closing)
+        pc_keep(info);
+}
+
+static const pc_info *ask(pc_key key, pc_info *scratch)
+{
+    scratch->key = key;
+    caller_resolving(ask_resolving, scratch);
+    return scratch;
+}
+
+/* --- a thread's sites --------------------------------------------------------------------------------- */
+
+typedef struct site_order {
+    uint32_t pool, site;
+    unsigned frames;
+    uintptr_t pcs[STATS_SITE_FRAMES];
+} site_order;
+
+static void site_resolving(void *arg)
+{
+    site_order *o = arg;
+    o->site = publish_site(o->pool, o->pcs, o->frames);
+}
+
+/* The frames that name the site: the innermost, and the one that decided. */
+static site_order order_of(const walk *w, uint32_t pool)
+{
+    site_order o = {.pool = pool, .frames = w->frames};
+    if (o.frames > STATS_SITE_FRAMES)
+        o.frames = STATS_SITE_FRAMES;
+    memcpy(o.pcs, w->pcs, o.frames * sizeof *o.pcs);
+    if (w->pool != RULE_NO_POOL)
+        o.pcs[o.frames - 1] = w->pcs[w->frames - 1];
+    return o;
+}
+
+static uint64_t order_key(const site_order *o)
+{
+    uint64_t key = o->pool + (uint64_t)1;
+    for (unsigned i = 0; i < o->frames; i++) {
+        key = (key ^ o->pcs[i]) * 0xd6e8feb86659fd93u;
+        key ^= key >> 32;
+    }
+    return key | 1;
+}
+
+static known_site *site_cell(known_site *sites, uint32_t mask, uint64_t key)
+{
+    uint32_t at = (uint32_t)(key >> 20) & mask;
+    while (sites[at].key && sites[at].key != key)
+        at = (at + 1) & mask;
+    return &sites[at];
+}
+
+static bool sites_grow(caller_side *s)
+{
+    uint32_t cells = s->sites ? (s->site_mask + 1) * 2 : SITES_FIRST;
+    known_site *sites = cells > SITES_MAX ? NULL : os_map(cells * sizeof *sites);
+    if (!sites)
+        return false;
+    for (uint32_t i = 0; s->sites && i <= s->site_mask; i++)
+        if (s->sites[i].key)
+            *site_cell(sites, cells - 1, s->sites[i].key) = s->sites[i];
+    if (s->sites)
+        os_unmap(s->sites, (s->site_mask + 1) * sizeof *sites);
+    s->sites = sites;
+    s->site_mask = cells - 1;
+    return true;
+}
+
+static void sites_clear(caller_side *s)
+{
+    if (s->sites)
+        memset(s->sites, 0, (s->site_mask + 1) * sizeof *s->sites);
+    s->site_count = 0;
+}
+
+static const tag *tag_keep(caller_side *s, tag g)
+{
+    if (s->tags == s->tags_end) {
+        tag *more = os_map(TAGS_MAPPED * sizeof *more);
+        if (!more)
+            return NULL;
+        s->tags = more;
+        s->tags_end = more + TAGS_MAPPED;
+    }
+    *s->tags = g;
+    return s->tags++;
+}
+
+static const tag *site_tag_cold(thread *t, site_order *o)
+{
+    caller_resolving(site_resolving, o);
+    const tag *g = o->site < STATS_POOLS ? NULL : tag_keep(t->caller, thread_tag(t, o->pool, o->site));
+    return g ? g : thread_base(t, o->pool);
+}
+
+static const tag *site_tag(thread *t, const walk *w, uint32_t pool)
+{
+    caller_side *s = t->caller;
+    site_order o = order_of(w, pool);
+    if (dl_closing || (2 * s->site_count >= s->site_mask && !sites_grow(s)))
+        return site_tag_cold(t, &o);
+    known_site *cell = site_cell(s->sites, s->site_mask, order_key(&o));
+    if (!cell->key) {
+        cell->tag = site_tag_cold(t, &o);
+        cell->key = order_key(&o);
+        s->site_count++;
+    }
+    return cell->tag;
+}
+
+/* --- a thread's memo ---------------------------------------------------------------------------------- */
+
+/* An empty memo in place of the full one; false: there is no memory for it. */
+static bool memo_renew(caller_side *s, bool larger)
+{
+    unsigned level = larger && s->level + 1 < LEVELS ? s->level + 1 : s->level;
+    memo *fresh = level == s->level ? s->spare : NULL;
+    if (fresh)
+        memo_clear(fresh);
+    else if (!(fresh = memo_create(level)))
+        return false;
+    else if (s->spare)
+        memo_destroy(s->spare);
+    s->spare = s->memo;
+    s->memo = fresh;
+    s->level = level;
+    return true;
+}
+
+static void remember(caller_side *s, uint64_t key, const walk *w, uint32_t top, const tag *g)
+{
+    if (memo_insert(s->memo, key, w, top, g))
+        return;
+    uint64_t lasted = os_time_coarse_ns() - s->memo->since;
+    if (memo_renew(s, lasted < (uint64_t)GROW_NS << s->level))
+        memo_insert(s->memo, key, w, top, g);
+}
+
+/* Forgets what an object closed meanwhile may have left. */
+static void refresh(caller_side *s)
+{
+    uint64_t now = __atomic_load_n(&dl_epoch, __ATOMIC_SEQ_CST);
+    if (likely(s->epoch == now))
+        return;
+    if (!memo_renew(s, false))
+        memo_clear(s->memo);
+    sites_clear(s);
+    s->epoch = now;
+}
+
+static bool current(const caller_side *s)
+{
+    return !__atomic_load_n(&dl_closing, __ATOMIC_SEQ_CST) &&
+           __atomic_load_n(&dl_epoch, __ATOMIC_SEQ_CST) == s->epoch;
+}
+
+/* Puts the memo back into use; a dlclose that begins at the same time either is seen here or takes it out. */
+static void give_back(thread *t)
+{
+    if (config_now.verify)
+        return;
+    __atomic_store_n(&t->memo, t->caller->memo, __ATOMIC_SEQ_CST);
+    if (!current(t->caller))
+        t->memo = memo_dead;
+}
+
+void caller_suspend(void)
+{
+    for (caller_side *s = __atomic_load_n(&sides, __ATOMIC_ACQUIRE); s; s = s->next)
+        __atomic_store_n(&s->owner->memo, memo_dead, __ATOMIC_SEQ_CST);
+}
+
+bool caller_thread_start(thread *t)
+{
+    caller_side *s = os_map(sizeof *s);
+    t->memo = memo_dead;
+    t->caller = NULL;
+    if (!s || !(s->memo = memo_create(0)))
+        return false;
+    s->owner = t;
+    s->epoch = __atomic_load_n(&dl_epoch, __ATOMIC_SEQ_CST);
+    s->next = __atomic_load_n(&sides, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&sides, &s->next, s, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        continue;
+    t->caller = s;
+    return true;
+}
+
+/* --- the slower halves of a look-up ------------------------------------------------------------------- */
+
+static memo_query query_of(const thread *t, caller_frame f)
+{
+    return (memo_query){f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
+}
+
+HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, caller_frame f)
+{
+    memo_query q = query_of(t, f);
+    const tag *g = memo_select(t->memo, h, &q);
+    return likely(g != NULL) ? g : caller_tag_cold(t, entry, size, f);
+}
+
+/* Foreign stacks (coroutines) are not worth a proof at each miss. */
+static void learn_stack(thread *t, uintptr_t cfa)
+{
+    if (cfa - t->stack_lo < t->stack_hi - t->stack_lo)
+        return;
+    if (is_pow2(++t->caller->foreign) || t->stack_lo - cfa < MIB(1))
+        stack_learn(t, cfa);
+}
+
+static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
+{
+    caller_side *s = t->caller;
+    walk *w = &s->walk;
+    learn_stack(t, f.cfa);
+    walk_run(w, t, f, entry, size, config_now.depth, ask);
+    uint32_t top = t->top;
+    const tag *g = site_tag(t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool);
+    if (w->keep && current(s))
+        remember(s, memo_key(f.ret, entry), w, top, g);
+    t->unwound++;
+    return g;
+}
+
+/* What the memo says where the fast path could not ask it: just back from a dlclose, or verifying. */
+static const tag *remembered(thread *t, entry_id entry, caller_frame f)
+{
+    memo_query q = query_of(t, f);
+    return current(t->caller) ? memo_find(t->caller->memo, memo_key(f.ret, entry), &q) : NULL;
+}
+
+static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f, bool asked)
+{
+    refresh(t->caller);
+    const tag *g = asked ? NULL : remembered(t, entry, f);
+    if (g && config_now.verify && verify_due())
+        verify_tag(g, walked(t, entry, size, f), f, &t->caller->walk);
+    return g ? g : walked(t, entry, size, f);
+}
+
+COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, caller_frame f)
+{
+    if (t == &cold_thread && (t = thread_start()) == &cold_thread)
+        return thread_emergency_tag();
+    if (t->busy)
+        return thread_base(t, STATS_POOL_SYSTEM);
+    int saved = errno;
+    bool asked = t->memo != memo_dead;
+    t->busy++;
+    t->memo = memo_dead;
+    const tag *g = t->caller && config_now.depth ? resolve(t, entry, size, f, asked) : thread_base(t, t->top);
+    if (t->caller && config_now.depth)
+        give_back(t);
+    t->busy--;
+    errno = saved;
+    return g;
+}
+
+unsigned caller_walk(thread *t, caller_frame f, uintptr_t *pcs, unsigned max)
+{
+    if (!max)
+        return 0;
+    pcs[0] = f.ret;
+    if (t == &cold_thread || t->busy || !t->caller)
+        return 1;
+    int saved = errno;
+    memo *used = t->memo;
+    t->busy++;
+    t->memo = memo_dead;
+    walk *w = &t->caller->walk;
+    walk_run(w, t, f, ENTRY_COUNT, 0, max, ask);
+    memcpy(pcs, w->pcs, w->frames * sizeof *pcs);
+    if (used != memo_dead)
+        give_back(t);
+    t->busy--;
+    errno = saved;
+    return w->frames;
+}
+
+/* --- the life of the process -------------------------------------------------------------------------- */
+
+void caller_boot(void)
+{
+    cold_thread.memo = memo_dead;
+}
+
+static bool took;
+
+void caller_fork_prepare(void)
+{
+    took = lock_take_unless_mine(&resolve_lock);
+}
+
+void caller_fork_parent(void)
+{
+    if (took)
+        lock_drop(&resolve_lock);
+}
+
+/* The forking thread is the only one left, so what it held is free; a close under way elsewhere is not. */
+void caller_fork_child(void)
+{
+    lock_reset(&resolve_lock);
+    dl_fork_child();
+}

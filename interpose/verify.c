@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verify.c - see verify.h. The full walk starts in our own frame on the resolve stack, from where the unwind
+ * tables lead back to the host's, and is compared from the frame on that called the entry point.
+ */
+#define UNW_LOCAL_ONLY
+#include "verify.h"
+#include "caller.h"
+#include "config.h"
+#include "dl.h"
+#include "fatal.h"
+
+#include <libunwind.h>
+#include <string.h>
+
+uint64_t verify_checked, verify_wrong; /* atomic */
+
+typedef struct full_walk {
+    caller_frame from;
+    unsigned frames, max;
+    uintptr_t pcs[WALK_FRAMES];
+} full_walk;
+
+bool verify_due(void)
+{
+    static __thread unsigned turn __attribute__((tls_model("initial-exec")));
+    return ++turn % config_now.verify == 0;
+}
+
+static bool full_step(unw_cursor_t *at)
+{
+    unw_word_t pc = 0;
+    unw_get_reg(at, UNW_REG_IP, &pc);
+    dl_only_object_of(pc - 1);
+    return unw_step(at) > 0;
+}
+
+static void full_resolving(void *arg)
+{
+    full_walk *w = arg;
+    unw_context_t context;
+    unw_cursor_t at;
+    unw_word_t pc = 0, sp = 0;
+    unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE);
+    unw_getcontext(&context);
+    unw_init_local(&at, &context);
+    while (w->frames < w->max && full_step(&at)) {
+        unw_get_reg(&at, UNW_REG_IP, &pc);
+        unw_get_reg(&at, UNW_REG_SP, &sp);
+        if (w->frames || (pc == w->from.ret && sp == w->from.cfa))
+            w->pcs[w->frames++] = pc;
+    }
+    dl_only_object_of(0);
+}
+
+/* Whether the walk stopped for want of unwind information, where libunwind goes on by guessing. */
+static bool stopped_blind(const walk *w)
+{
+    const pc_info *last = pc_find(w->pcs[w->frames - 1]);
+    return !last || last->rule.kind == CFI_NONE;
+}
+
+static void complain(const char *what, const walk *w, const full_walk *full)
+{
+    __atomic_fetch_add(&verify_wrong, 1, __ATOMIC_RELAXED);
+    unsigned i = 0;
+    while (i < w->frames && i < full->frames && w->pcs[i] == full->pcs[i])
+        i++;
+    message(MESSAGE_WARNING, "verify: %s: call from %lx: %u frames, libunwind %u; frame %u is %lx, not %lx",
+            what, w->pcs[0], w->frames, full->frames, i, i < w->frames ? w->pcs[i] : 0ul,
+            i < full->frames ? full->pcs[i] : 0ul);
+}
+
+void verify_tag(const tag *given, const tag *found, caller_frame f, const walk *w)
+{
+    full_walk full = {.from = f, .max = config_now.depth < WALK_FRAMES ? config_now.depth : WALK_FRAMES};
+    caller_resolving(full_resolving, &full);
+    bool decided = w->pool != RULE_NO_POOL || w->frames == full.max;
+    bool same = full.frames >= w->frames && memcmp(full.pcs, w->pcs, w->frames * sizeof *w->pcs) == 0;
+    bool ends = decided || full.frames == w->frames || stopped_blind(w);
+    __atomic_fetch_add(&verify_checked, 1, __ATOMIC_RELAXED);
+    if (given != found)
+        complain("the memo gave another tag", w, &full);
+    else if (!same || !ends)
+        complain("libunwind sees other frames", w, &full);
+}

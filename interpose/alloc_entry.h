@@ -7,6 +7,7 @@
 #ifndef POOLMEM_ALLOC_ENTRY_H
 #define POOLMEM_ALLOC_ENTRY_H
 
+#define CALLER_ENTRIES /* caller.h: rbp is left to our callers */
 #include "caller.h"
 #include "heap.h"
 #include "thread.h"

@@ -11,6 +11,7 @@
 #include "caller.h"
 #include "config.h"
 #include "dl.h"
+#include "fmt.h"
 #include "lock.h"
 #include "onstack.h"
 #include "os.h"
@@ -278,16 +279,12 @@ bool caller_thread_start(thread *t)
 
 /* --- the slower halves of a look-up ------------------------------------------------------------------- */
 
-static memo_query query_of(const thread *t, caller_frame f)
+HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, uintptr_t cfa,
+                               uintptr_t rbp)
 {
-    return (memo_query){f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
-}
-
-HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, caller_frame f)
-{
-    memo_query q = query_of(t, f);
+    memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
     const tag *g = memo_select(t->memo, h, &q);
-    return likely(g != NULL) ? g : caller_tag_cold(t, entry, size, f);
+    return likely(g != NULL) ? g : caller_tag_cold(t, entry, size, cfa, rbp);
 }
 
 /* Foreign stacks (coroutines) are not worth a proof at each miss. */
@@ -316,7 +313,7 @@ static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
 /* What the memo says where the fast path could not ask it: just back from a dlclose, or verifying. */
 static const tag *remembered(thread *t, entry_id entry, caller_frame f)
 {
-    memo_query q = query_of(t, f);
+    memo_query q = {f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
     return current(t->caller) ? memo_find(t->caller->memo, memo_key(f.ret, entry), &q) : NULL;
 }
 
@@ -329,8 +326,9 @@ static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f
     return g ? g : walked(t, entry, size, f);
 }
 
-COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, caller_frame f)
+COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
+    caller_frame f = {*(const uintptr_t *)(cfa - 8), cfa, rbp};
     if (t == &cold_thread && (t = thread_start()) == &cold_thread)
         return thread_emergency_tag();
     if (t->busy)
@@ -366,6 +364,36 @@ unsigned caller_walk(thread *t, caller_frame f, uintptr_t *pcs, unsigned max)
     t->busy--;
     errno = saved;
     return w->frames;
+}
+
+typedef struct description {
+    uintptr_t address;
+    char *out;
+    size_t cap;
+} description;
+
+static void describe_resolving(void *arg)
+{
+    description *d = arg;
+    symbol_info s;
+    if (!symbol_find(d->address, &s))
+        fmt_text(d->out, d->cap, "0x%lx", d->address);
+    else if (s.name || s.raw)
+        fmt_text(d->out, d->cap, "%s+0x%lx (%s)", s.name ? s.name : s.raw, s.symbol_offset, s.module);
+    else
+        fmt_text(d->out, d->cap, "0x%lx (%s)", s.offset, s.module);
+}
+
+void caller_describe(thread *t, caller_frame f, char *out, size_t cap)
+{
+    description d = {f.ret, out, cap};
+    if (t == &cold_thread || t->busy || lock_is_mine(&resolve_lock)) {
+        fmt_text(out, cap, "0x%lx", f.ret);
+        return;
+    }
+    t->busy++;
+    caller_resolving(describe_resolving, &d);
+    t->busy--;
 }
 
 /* --- the life of the process -------------------------------------------------------------------------- */

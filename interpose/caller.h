@@ -5,8 +5,7 @@
  *   caller_tag (inline)    head of the return address: DIRECT, or MONO and its words compared
  *   caller_tag_poly        several stacks: a few words select one, its words are compared  (memo.h)
  *   caller_tag_cold        walk by the table of return addresses (unwind.h), place in the memo
- *   on the resolve stack   once per return address: unwind rule (cfi.h), symbol, verdict; once per site: its
- * row
+ *   on the resolve stack   once per return address: unwind rule (cfi.h), symbol, verdict; a site: its row
  *
  * Invariants: (1) while a thread is in the cold half its memo is memo_dead and busy is raised, so whatever
  * allocates then (a signal handler, our own calls) gets System's base tag; (2) no memo answers from before
@@ -33,22 +32,28 @@ register uintptr_t caller_rbp __asm__("rbp");
 #define CALLER_HERE()                                                                                        \
     ((caller_frame){(uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa(), CALLER_RBP()})
 
-HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, caller_frame f);
-COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, caller_frame f);
+/* The slower halves. They get the frame as two words, for a struct of three would be built in memory; the
+   return address stands below the CFA. */
+HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, uintptr_t cfa,
+                               uintptr_t rbp);
+COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
 
 /* The tag for this call, never NULL. `t` may be cold_thread; `self` may be another thread afterwards. */
 INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_frame f)
 {
     const memo_head *h = memo_head_find(t->memo, memo_key(f.ret, entry));
     if (unlikely(!h))
-        return caller_tag_cold(t, entry, size, f);
+        return caller_tag_cold(t, entry, size, f.cfa, f.rbp);
     if (h->kind == MEMO_DIRECT || (h->kind == MEMO_MONO && memo_matches(h->entry, f.cfa, f.rbp, t->top)))
         return h->tag;
-    return caller_tag_poly(t, h, entry, size, f);
+    return caller_tag_poly(t, h, entry, size, f.cfa, f.rbp);
 }
 
 /* Walks out from a frame, at most `max` return addresses; for reports of misuse and tracking. Cold. */
 unsigned caller_walk(thread *t, caller_frame f, uintptr_t *pcs, unsigned max);
+
+/* Who called, for a message: "symbol+offset (module)" of the innermost frame. Cold. */
+void caller_describe(thread *t, caller_frame f, char *out, size_t cap);
 
 /* Calls fn(arg) on the resolve stack, holding the resolve lock, signals blocked. Not from within itself. */
 void caller_resolving(void (*fn)(void *), void *arg);

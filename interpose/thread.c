@@ -41,7 +41,7 @@ static front nothing_front = {
     .bin = {[0 ... CLASS_COUNT - 1] = &no_block}, .owner = &cold_thread.heap, .locked = &nothing};
 
 static const tag emergency = {&nothing_front, &lost_tally};
-thread cold_thread = {.base = {[0 ... POOLS_MAX - 1] = {&nothing_front, &lost_tally}}};
+thread cold_thread = {.memo = memo_dead, .base = {[0 ... POOLS_MAX - 1] = {&nothing_front, &lost_tally}}};
 __thread thread *self __attribute__((tls_model("initial-exec"))) = &cold_thread;
 
 const tag *thread_emergency_tag(void)

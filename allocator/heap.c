@@ -40,6 +40,7 @@ static void say_over(heap *h, size_t size)
 void heap_uncharge(heap *h, size_t bytes)
 {
     __atomic_fetch_sub(&h->row->committed_bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&world.taken, bytes, __ATOMIC_RELAXED);
     for (heap *a = h; a; a = a->parent)
         __atomic_fetch_sub(&a->taken, bytes, __ATOMIC_RELAXED);
 }
@@ -65,6 +66,7 @@ heap *heap_charge(heap *h, size_t bytes)
         }
     }
     __atomic_fetch_add(&h->row->committed_bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&world.taken, bytes, __ATOMIC_RELAXED);
     return NULL;
 }
 

@@ -21,7 +21,7 @@
 #include "meta.h"
 #include "os.h"
 
-#define TICK_EVERY 32u /* slow paths between two looks at the clock */
+#define TICK_EVERY 4u /* slow paths between two looks at the clock */
 
 static lock threads_lock = LOCK_INIT(RANK_THREADS);
 static heap_thread *threads; /* all ever made; under the lock, read without it by walkers */
@@ -135,12 +135,17 @@ static void decay_zones(uint64_t now, bool force)
             zone_decay(&world_zones[i], now, force);
 }
 
-void heap_trim(heap_thread *me, bool force)
+static void trim_fronts(heap_thread *t)
 {
-    heap_collect(me);
-    for (front *f = me->fronts; f; f = f->next)
+    heap_collect(t);
+    for (front *f = t->fronts; f; f = f->next)
         if (!f->locked)
             front_trim(f);
+}
+
+void heap_trim(heap_thread *me, bool force)
+{
+    trim_fronts(me);
     decay_zones(os_time_coarse_ns(), force);
 }
 
@@ -152,6 +157,7 @@ void heap_tick(heap_thread *t)
     if (now - t->ticked_at < world.decay_ns / 2)
         return;
     t->ticked_at = now;
+    trim_fronts(t);
     decay_zones(now, false);
 }
 
@@ -222,10 +228,7 @@ heap_thread *heap_thread_adopt(size_t bytes)
 
 void heap_thread_park(heap_thread *t)
 {
-    heap_collect(t);
-    for (front *f = t->fronts; f; f = f->next)
-        if (!f->locked)
-            front_trim(f);
+    trim_fronts(t);
     lock_take(&threads_lock);
     __atomic_store_n(&t->state, THREAD_PARKED, __ATOMIC_SEQ_CST);
     lock_drop(&threads_lock);

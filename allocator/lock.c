@@ -49,7 +49,8 @@ static __thread uint32_t held_ranks; /* bit r: a lock of rank r is held */
 void lock_rank_take(const lock *l)
 {
     uint32_t bit = 1u << l->rank;
-    unsigned several = l->rank == RANK_ZONE || l->rank == RANK_POOL; /* fork takes all; a pool inside a pool */
+    unsigned several =
+        l->rank == RANK_ZONE || l->rank == RANK_POOL; /* fork takes all; a pool inside a pool */
     if (l->rank && held_ranks >= bit << several)
         fatal("lock of rank %u taken while ranks %x are held", l->rank, held_ranks);
     held_ranks |= bit;

@@ -89,7 +89,9 @@ zone *world_zone(uint32_t heap_id, const char *name)
     z->free_map = maps;
     z->young_map = maps + words;
     z->old_map = maps + 2 * words;
-    z->name = world.zoned ? name : "poolmem";
     z->count = world.zone_blocks;
+    /* once for all: what is committed later keeps the name of the reservation it is cut from */
+    os_name_range((void *)(world.base + ((size_t)z->first << BLOCK_SHIFT)), (size_t)z->count << BLOCK_SHIFT,
+                  world.zoned ? name : "poolmem");
     return z;
 }

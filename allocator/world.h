@@ -82,8 +82,6 @@ typedef struct zone {
     uint32_t dirty;     /* free blocks whose pages are still ours */
     uint64_t decayed_at;
     uint64_t *free_map, *young_map, *old_map; /* bit a block: free; freed lately; freed before that */
-    const char *name;                         /* for the kernel's maps */
-    bool huge;
 } zone;
 
 struct world {
@@ -94,7 +92,8 @@ struct world {
     size_t size;
     bool zoned; /* a zone for each heap; else all share zone 0 */
     uint32_t zone_blocks;
-    uint64_t grown;    /* bytes of blocks ever in use, all zones: decides on huge pages */
+    uint64_t grown;    /* atomic: bytes of blocks ever in use, all zones */
+    uint64_t taken;    /* atomic: bytes heaps have taken now, all heaps */
     uint64_t decay_ns; /* age at which free blocks go back to the system */
     bool huge_allowed;
 };

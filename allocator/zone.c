@@ -101,15 +101,22 @@ static char *zone_address(const zone *z, uint32_t i)
     return (char *)(world.base + ((size_t)(z->first + i) << BLOCK_SHIFT));
 }
 
+/* A process that has grown, and fills the blocks it takes: many threads with a few fragments each would
+   otherwise have all their blocks resident. */
+static bool deserves_huge(void)
+{
+    uint64_t taken = relaxed_load(&world.taken);
+    return world.huge_allowed && taken > HUGE_FROM && taken > relaxed_load(&world.grown) / 2;
+}
+
 static bool commit_to(zone *z, uint32_t to)
 {
     uint32_t from = z->committed;
     size_t bytes = (size_t)(to - from) << BLOCK_SHIFT;
     if (!commit_tables(z->first + from, z->first + to) || !os_commit(zone_address(z, from), bytes))
         return false;
-    if (world.grown > HUGE_FROM && world.huge_allowed)
+    if (deserves_huge())
         os_huge(zone_address(z, from), bytes, true);
-    os_name_range(zone_address(z, 0), (size_t)to << BLOCK_SHIFT, z->name);
     z->committed = to;
     return true;
 }
@@ -127,6 +134,11 @@ static bool commit(zone *z, uint32_t to)
     return commit_to(z, wish) || commit_to(z, to);
 }
 
+static void count_growth(uint32_t blocks)
+{
+    __atomic_fetch_add(&world.grown, (uint64_t)blocks << BLOCK_SHIFT, __ATOMIC_RELAXED);
+}
+
 /* New blocks at the top. A free stretch that ends there is taken into the run. */
 static uint32_t extend(zone *z, uint32_t blocks, uint32_t align)
 {
@@ -141,7 +153,7 @@ static uint32_t extend(zone *z, uint32_t blocks, uint32_t align)
         if (z->low_free > z->high)
             z->low_free = z->high;
     }
-    world.grown += (uint64_t)(start + blocks - z->high) << BLOCK_SHIFT;
+    count_growth(start + blocks - z->high);
     z->high = start + blocks;
     return start;
 }
@@ -189,7 +201,7 @@ bool zone_take_at(zone *z, uint32_t from, uint32_t blocks)
     if (end > z->high) {
         if (!commit(z, end))
             return false;
-        world.grown += (uint64_t)(end - z->high) << BLOCK_SHIFT;
+        count_growth(end - z->high);
         z->high = end;
     }
     claim(z, at, end);
@@ -255,17 +267,18 @@ bool zone_check(zone *z)
         uint64_t young = z->young_map[w], old = z->old_map[w];
         dirty += (uint32_t)__builtin_popcountll(young | old);
         if ((young & old) || ((young | old) & ~z->free_map[w])) {
-            message(MESSAGE_FATAL, "zone %s: maps disagree at block %u", z->name, w * 64);
+            message(MESSAGE_FATAL, "zone of block %u: maps disagree at block %u", z->first, w * 64);
             return false;
         }
     }
     if (dirty != z->dirty || z->high > z->committed || z->committed > z->count) {
-        message(MESSAGE_FATAL, "zone %s: %u dirty blocks counted as %u, high %u committed %u", z->name, dirty,
+        message(MESSAGE_FATAL, "zone of block %u: %u dirty blocks counted as %u, high %u committed %u", z->first, dirty,
                 z->dirty, z->high, z->committed);
         return false;
     }
     if (z->count && next_bit(z->free_map, 0, z->high, true) < z->low_free) {
-        message(MESSAGE_FATAL, "zone %s: a free block lies under low_free %u", z->name, z->low_free);
+        message(MESSAGE_FATAL, "zone of block %u: a free block lies under low_free %u", z->first,
+                z->low_free);
         return false;
     }
     return true;

@@ -42,15 +42,14 @@ static bool to_be_said(pool_status what)
 void misuse_report(const char *call, const void *p, pool_status what, caller_frame f)
 {
     int saved = errno;
-    bool abort_now = config_now.abort_on_misuse && what != POOL_FOREIGN;
-    if (to_be_said(what) || abort_now) {
+    if (to_be_said(what) || config_now.abort_on_misuse) {
         char where[256];
         const pool *owner = what == POOL_FOREIGN ? NULL : pools_of(p);
         caller_describe(self, f, where, sizeof where);
         message(MESSAGE_MISUSE, "%s: %s(%p), pool %s, called from %s", word_for(what), call, p,
                 owner ? owner->name : "none", where);
     }
-    if (abort_now)
+    if (config_now.abort_on_misuse)
         abort();
     errno = saved;
 }

@@ -27,6 +27,7 @@ typedef struct track_cell {
 
 typedef struct track_shard {
     lock lock;
+    bool forking; /* taken by prepare: not held already by what a forking handler interrupted */
     track_cell *cells;
     size_t mask; /* cells - 1 */
     size_t used;
@@ -167,11 +168,12 @@ void track_free(const void *p)
 void track_fork_prepare(void)
 {
     for (int i = 0; i < SHARDS && published->track; i++)
-        lock_take(&shards[i].lock);
+        shards[i].forking = lock_take_unless_mine(&shards[i].lock);
 }
 
 void track_fork_done(void)
 {
     for (int i = 0; i < SHARDS && published->track; i++)
-        lock_drop(&shards[i].lock);
+        if (shards[i].forking)
+            lock_drop(&shards[i].lock);
 }

@@ -96,6 +96,13 @@ static void put_figures(const report *r, const pool_stats *s, const char *limit,
               count_text(rate, per_second(r, s->allocs)), limit, largest);
 }
 
+/* Without a limit the end of the address space is far: no figure to look at. */
+static const char *largest_text(char out[16], const report_pool *p)
+{
+    bool far = !p->limit_bytes && p->stats.largest_free_bytes > GIB(1);
+    return far ? "> 1 GiB" : bytes_text(out, p->stats.largest_free_bytes);
+}
+
 static void put_pool(const report *r, const report_pool *p, sink *out)
 {
     char limit[16] = "-", largest[16], name[NAME_WIDTH + 1];
@@ -104,17 +111,17 @@ static void put_pool(const report *r, const report_pool *p, sink *out)
     sink_text(out, "%-*s", NAME_WIDTH, name);
     if (p->limit_bytes)
         bytes_text(limit, p->limit_bytes);
-    put_figures(r, &p->stats, limit, bytes_text(largest, p->stats.largest_free_bytes), out);
+    put_figures(r, &p->stats, limit, largest_text(largest, p), out);
 }
 
 static void put_table(const report *r, sink *out)
 {
     sink_text(out, "%-*s %9s %4s %-*s %9s %6s %6s %6s %8s %8s\n", NAME_WIDTH, "pool", "live", "%", BAR_WIDTH,
-              "share", "peak", "blocks", "allocs", "per s", "limit", "largest");
+              "share", "peak", "blocks", "allocs", "per s", "limit", "free run");
     for (uint32_t i = 0; i < r->pool_count; i++)
         put_pool(r, &r->pools[r->order[i]], out);
     sink_text(out, "%-*s", NAME_WIDTH, "all pools");
-    put_figures(r, &r->total, "", "free", out);
+    put_figures(r, &r->total, "", "", out);
 }
 
 static void put_rest(const report *r, sink *out)
@@ -154,23 +161,28 @@ static void put_sums(const report *r, sink *out)
         sink_string(out, "live figures are upper bounds: the process's memory may not be read\n");
 }
 
-static void frame_name(const report_frame_text *f, char *to, size_t cap)
+/* The module is told where it changes: `symbol+0x1 (module)`, or `module+0x1` when there is no symbol. */
+static void frame_name(const report_frame_text *f, const char *before, char *to, size_t cap)
 {
     const char *module = *f->module ? report_base_name(f->module) : "unknown";
-    if (*f->symbol)
-        fmt_text(to, cap, "%.60s+0x%lx (%.24s)", f->symbol, (unsigned long)f->symbol_offset, module);
+    bool same = strcmp(before, f->module) == 0;
+    if (!*f->symbol)
+        fmt_text(to, cap, "%.40s+0x%lx", same ? "" : module, (unsigned long)f->offset);
+    else if (same)
+        fmt_text(to, cap, "%.60s+0x%lx", f->symbol, (unsigned long)f->symbol_offset);
     else
-        fmt_text(to, cap, "%.40s+0x%lx", module, (unsigned long)f->offset);
+        fmt_text(to, cap, "%.60s+0x%lx (%.24s)", f->symbol, (unsigned long)f->symbol_offset, module);
 }
 
 /* Frames follow each other, innermost first, as far as they fit. */
 static void put_frames(const report *r, uint32_t site, sink *out)
 {
     report_frame_text f;
-    char name[128];
+    char name[128], before[sizeof f.module] = "none";
     unsigned lines = 1;
     for (unsigned i = 0; report_frame_get(r, site, i, &f); i++) {
-        frame_name(&f, name, sizeof name);
+        frame_name(&f, before, name, sizeof name);
+        strcpy(before, f.module);
         if (i && out->column + 3 + strlen(name) > COLUMNS - 2) {
             if (++lines > SITE_LINES) {
                 sink_string(out, " <");
@@ -183,9 +195,17 @@ static void put_frames(const report *r, uint32_t site, sink *out)
         size_t room = COLUMNS - out->column;
         sink_bytes(out, name, strlen(name) < room ? strlen(name) : room);
     }
-    if (!report_frame_count(r, site))
-        sink_string(out, "(no stack)");
     sink_char(out, '\n', 1);
+}
+
+/* A pool's own site: calls whose stack was not looked at, and every realloc of its blocks. */
+static void put_base(const report_site *s, sink *out)
+{
+    char n[16];
+    sink_string(out, "(no stack");
+    if (s->reallocs)
+        sink_text(out, "; %s reallocs", count_text(n, s->reallocs));
+    sink_string(out, ")\n");
 }
 
 static void put_site(const report *r, const report_site *s, sink *out)
@@ -193,7 +213,10 @@ static void put_site(const report *r, const report_site *s, sink *out)
     char allocs[16], bytes[16], live[16];
     sink_text(out, "%8s %9s %9s ", count_text(allocs, s->allocs), bytes_text(bytes, s->bytes),
               r->view.lives ? bytes_text(live, s->live_bytes) : "");
-    put_frames(r, s->site, out);
+    if (report_frame_count(r, s->site))
+        put_frames(r, s->site, out);
+    else
+        put_base(s, out);
 }
 
 static void put_sites(const report *r, const report_pool *p, sink *out)

@@ -25,6 +25,8 @@
 #include "track.h"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <sys/auxv.h>
 
 boot_phase boot_now = BOOT_COLD;
 static lock boot_lock = LOCK_INIT(RANK_NONE);
@@ -52,10 +54,27 @@ bool boot_first(void)
     return up;
 }
 
-/* The program defines malloc itself: then its calls never come here. */
+static const void *base_of(const void *address)
+{
+    Dl_info object;
+    return dladdr(address, &object) ? object.dli_fbase : NULL;
+}
+
+/*
+ * The program itself defines malloc: then its calls never come here. Not so when another preload stands
+ * before us (it hands calls on), nor when the address is the program's own stub for our malloc (no
+ * position-independent code: the symbol there is undefined).
+ */
 static bool stood_down(void)
 {
-    return dlsym(RTLD_DEFAULT, "malloc") != dlsym(RTLD_DEFAULT, "poolmem_malloc");
+    const void *found = dlsym(RTLD_DEFAULT, "malloc");
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info object;
+    if (found == dlsym(RTLD_DEFAULT, "poolmem_malloc") ||
+        !dladdr1(found, &object, (void **)&symbol, RTLD_DL_SYMENT))
+        return false;
+    return symbol && symbol->st_shndx != SHN_UNDEF &&
+           object.dli_fbase == base_of((const void *)getauxval(AT_PHDR));
 }
 
 static void start_tracking(void)
@@ -78,6 +97,7 @@ static void configure(void)
     fork_boot();
     if (stood_down()) {
         message(MESSAGE_WARNING, "the program brings its own malloc: standing down");
+        config_now.exit_report = false;
         return;
     }
     start_tracking();

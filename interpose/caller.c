@@ -307,6 +307,7 @@ static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
     if (w->keep && current(s))
         remember(s, memo_key(f.ret, entry), w, top, g);
     t->unwound++;
+    __atomic_fetch_add(&published->unwound, 1, __ATOMIC_RELAXED);
     return g;
 }
 

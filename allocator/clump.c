@@ -6,7 +6,6 @@
 #include "clump.h"
 #include "fatal.h"
 #include "fmt.h"
-#include "os.h"
 
 #include <string.h>
 
@@ -15,24 +14,9 @@ static clump *self(pool *p)
     return (clump *)(void *)p;
 }
 
-static size_t extents_bytes(uint32_t n)
+static clump_extent *extents_of(const clump *c)
 {
-    return n * sizeof(clump_extent);
-}
-
-static COLD bool grow_extents(clump *c)
-{
-    uint32_t cap = c->extent_cap ? c->extent_cap * 2 : CLUMP_EXTENTS_START;
-    clump_extent *more = cap > c->extent_cap ? os_map(extents_bytes(cap)) : NULL;
-    if (!more)
-        return false;
-    if (c->extents) {
-        memcpy(more, c->extents, extents_bytes(c->extent_count));
-        os_unmap(c->extents, extents_bytes(c->extent_cap));
-    }
-    c->extents = more;
-    c->extent_cap = cap;
-    return true;
+    return c->extents.at;
 }
 
 /* The extent a pointer is the start of, NULL when it is none. */
@@ -41,18 +25,18 @@ static clump_extent *find_extent(const clump *c, const void *block)
     uintptr_t offset = (uintptr_t)block - (uintptr_t)c->block;
     if (offset > c->used || !c->extent_count)
         return NULL;
-    clump_extent *last = &c->extents[c->extent_count - 1];
+    clump_extent *extents = extents_of(c), *last = &extents[c->extent_count - 1];
     if (last->offset == offset)
         return last;
     uint32_t low = 0, high = c->extent_count;
     while (low < high) { /* the last extent at offset: empty ones share it with the next */
         uint32_t middle = low + (high - low) / 2;
-        if (c->extents[middle].offset <= offset)
+        if (extents[middle].offset <= offset)
             low = middle + 1;
         else
             high = middle;
     }
-    return low && c->extents[low - 1].offset == offset ? &c->extents[low - 1] : NULL;
+    return low && extents[low - 1].offset == offset ? &extents[low - 1] : NULL;
 }
 
 static pool_status clump_alloc(pool *p, const pool_request *r, void **out)
@@ -64,9 +48,10 @@ static pool_status clump_alloc(pool *p, const pool_request *r, void **out)
     size_t offset = round_up(c->used, align);
     if (offset > c->size || r->size > c->size - offset)
         return POOL_NOMEM;
-    if (unlikely(c->extent_count == c->extent_cap) && !grow_extents(c))
+    size_t bytes = c->extent_count * sizeof(clump_extent);
+    if (!growing_reserve(&c->extents, bytes, bytes + sizeof(clump_extent)))
         return POOL_NOMEM;
-    c->extents[c->extent_count++] = (clump_extent){.offset = (uint32_t)offset, .size = (uint32_t)r->size};
+    extents_of(c)[c->extent_count++] = (clump_extent){.offset = (uint32_t)offset, .size = (uint32_t)r->size};
     c->used = (uint32_t)(offset + r->size);
     c->live++;
     *out = c->block + offset;
@@ -85,7 +70,7 @@ static pool_status clump_free(pool *p, void *block)
     clump_extent *e = find_extent(c, block);
     if (!e)
         return pool_contains(p, block) ? POOL_INVALID : POOL_FOREIGN;
-    while (e->freed && e > c->extents && e[-1].offset == e->offset)
+    while (e->freed && e > extents_of(c) && e[-1].offset == e->offset)
         e--; /* empty allocations share their address with what follows */
     if (e->freed)
         return POOL_DOUBLE_FREE;
@@ -132,7 +117,7 @@ static size_t clump_report_leaks(pool *p)
     const clump *c = self(p);
     size_t n = 0;
     for (uint32_t i = 0; i < c->extent_count; i++) {
-        const clump_extent *e = &c->extents[i];
+        const clump_extent *e = &extents_of(c)[i];
         if (e->freed)
             continue;
         message(MESSAGE_WARNING, "pool '%s': %u bytes at offset %u are still in use", p->name, e->size,
@@ -150,10 +135,8 @@ static pool_status clump_destroy(pool *p)
         if (c->strict)
             return POOL_BUSY;
     }
-    if (c->extents)
-        os_unmap(c->extents, extents_bytes(c->extent_cap));
-    c->extents = NULL;
-    c->extent_cap = c->extent_count = c->size = c->used = c->live = 0;
+    growing_done(&c->extents);
+    c->extent_count = c->size = c->used = c->live = 0;
     p->first = p->last = 0;
     return c->in_parent ? pool_free(p->parent, c->block) : POOL_OK;
 }
@@ -172,10 +155,11 @@ static const char *broken_extents(const clump *c)
 {
     uint32_t end = 0, freed = 0;
     for (uint32_t i = 0; i < c->extent_count; i++) {
-        if (c->extents[i].offset < end)
+        const clump_extent *e = &extents_of(c)[i];
+        if (e->offset < end)
             return "two allocations overlap";
-        end = c->extents[i].offset + c->extents[i].size;
-        freed += c->extents[i].freed;
+        end = e->offset + e->size;
+        freed += e->freed;
     }
     if (end > c->used)
         return "an allocation passes the used bytes";

@@ -16,12 +16,12 @@
 #ifndef POOLMEM_CLUMP_H
 #define POOLMEM_CLUMP_H
 
+#include "growing.h"
 #include "pool.h"
 
 enum {
-    CLUMP_ALIGN = 128,         /* of the block within the parent */
-    CLUMP_DEFAULT_ALIGN = 16,  /* for requests with align 0 */
-    CLUMP_EXTENTS_START = 512, /* extents of the first mapping: one page */
+    CLUMP_ALIGN = 128,        /* of the block within the parent */
+    CLUMP_DEFAULT_ALIGN = 16, /* for requests with align 0 */
 };
 #define CLUMP_SIZE_MAX ((size_t)INT32_MAX)
 
@@ -34,15 +34,15 @@ typedef struct clump_extent {
 
 typedef struct clump {
     pool base;
-    char *block;           /* memory it hands out */
-    uint32_t size;         /* bytes of it, as asked for: not rounded */
-    uint32_t used;         /* the bump offset */
-    uint32_t live;         /* allocations less counted frees */
-    bool count_frees;      /* POOL_OPTION_COUNT_FREES */
-    bool in_parent;        /* destroy gives the block back */
-    bool strict;           /* POOL_OPTION_STRICT: destroy refuses while allocations live */
-    clump_extent *extents; /* in address order */
-    uint32_t extent_count, extent_cap;
+    char *block;      /* memory it hands out */
+    uint32_t size;    /* bytes of it, as asked for: not rounded */
+    uint32_t used;    /* the bump offset */
+    uint32_t live;    /* allocations less counted frees */
+    bool count_frees; /* POOL_OPTION_COUNT_FREES */
+    bool in_parent;   /* destroy gives the block back */
+    bool strict;      /* POOL_OPTION_STRICT: destroy refuses while allocations live */
+    growing extents;  /* clump_extent, extent_count of them, in address order */
+    uint32_t extent_count;
 } clump;
 
 /* Takes size bytes from parent, aligned to 128. Sizes above 2 GiB - 1 are refused. */

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* intern.c - see intern.h. */
+#include "intern.h"
+
+#include <string.h>
+
+struct header {
+    uint32_t size; /* bytes of the string */
+    uint32_t hash;
+};
+
+static const struct header *header_of(const intern *n, uint32_t id)
+{
+    return (const struct header *)(const void *)((const char *)n->bytes.at +
+                                                 ((const uint32_t *)n->entries.at)[id]);
+}
+
+static uint32_t hash_bytes(const unsigned char *data, size_t size)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ data[i]) * 1099511628211u;
+    return (uint32_t)(h ^ h >> 32);
+}
+
+static bool matches(const intern *n, uint32_t id, uint32_t hash, const void *data, size_t size)
+{
+    const struct header *h = header_of(n, id);
+    return h->hash == hash && h->size == size && memcmp(h + 1, data, size) == 0;
+}
+
+static size_t table_cells(const intern *n)
+{
+    return n->table.bytes / sizeof(uint32_t);
+}
+
+/* The cell that holds the string's number, or the empty one where it belongs. */
+static uint32_t *find_cell(const intern *n, uint32_t hash, const void *data, size_t size)
+{
+    uint32_t *cells = n->table.at;
+    size_t mask = table_cells(n) - 1, at = hash & mask;
+    while (cells[at] && !matches(n, cells[at], hash, data, size))
+        at = (at + 1) & mask;
+    return &cells[at];
+}
+
+static COLD bool grow_table(intern *n)
+{
+    growing more = {0};
+    if (!growing_reserve(&more, 0, n->table.bytes ? n->table.bytes * 2 : 1))
+        return false;
+    growing_done(&n->table);
+    n->table = more;
+    for (uint32_t id = 1; id <= n->count; id++) {
+        const struct header *h = header_of(n, id);
+        *find_cell(n, h->hash, h + 1, h->size) = id;
+    }
+    return true;
+}
+
+static bool make_room(intern *n, size_t size)
+{
+    size_t need = n->used + sizeof(struct header) + size + 1;
+    if (need > UINT32_MAX)
+        return false;
+    if ((n->count + 1) * 2 > table_cells(n) && !grow_table(n))
+        return false;
+    return growing_reserve(&n->bytes, n->used, need) &&
+           growing_reserve(&n->entries, (n->count + 1) * sizeof(uint32_t), (n->count + 2) * sizeof(uint32_t));
+}
+
+static uint32_t append(intern *n, uint32_t hash, const void *data, size_t size)
+{
+    char *at = (char *)n->bytes.at + n->used;
+    *(struct header *)(void *)at = (struct header){(uint32_t)size, hash};
+    memcpy(at + sizeof(struct header), data, size); /* fresh room is zero: the NUL is there */
+    ((uint32_t *)n->entries.at)[++n->count] = (uint32_t)n->used;
+    n->used = round_up(n->used + sizeof(struct header) + size + 1, 8);
+    return n->count;
+}
+
+uint32_t intern_bytes(intern *n, const void *data, size_t size)
+{
+    uint32_t hash = hash_bytes(data, size);
+    uint32_t *cell = n->table.at ? find_cell(n, hash, data, size) : NULL;
+    if (cell && *cell)
+        return *cell;
+    if (!make_room(n, size))
+        return 0;
+    cell = find_cell(n, hash, data, size);
+    return *cell = append(n, hash, data, size);
+}
+
+static COLD uint32_t intern_text_cold(intern *n, const char *text, size_t slot)
+{
+    uint32_t id = intern_bytes(n, text, strnlen(text, INTERN_TEXT_MAX));
+    n->cache[slot].text = text;
+    n->cache[slot].id = id;
+    return id;
+}
+
+uint32_t intern_text(intern *n, const char *text)
+{
+    if (!text)
+        return 0;
+    size_t slot = ((uintptr_t)text ^ (uintptr_t)text >> 8) % INTERN_CACHE;
+    uint32_t id = n->cache[slot].text == text ? n->cache[slot].id : 0;
+    if (likely(id) && strncmp((const char *)(header_of(n, id) + 1), text, INTERN_TEXT_MAX) == 0)
+        return id;
+    return intern_text_cold(n, text, slot);
+}
+
+const void *intern_get(const intern *n, uint32_t id, size_t *size)
+{
+    bool known = id && id <= n->count;
+    *size = known ? header_of(n, id)->size : 0;
+    return known ? header_of(n, id) + 1 : NULL;
+}
+
+void intern_done(intern *n)
+{
+    growing_done(&n->bytes);
+    growing_done(&n->entries);
+    growing_done(&n->table);
+    memset(n, 0, sizeof *n);
+}

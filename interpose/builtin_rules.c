@@ -25,6 +25,7 @@ const rule builtin_rules[] = {
     /* Code of the C++ library that runs the program's functions: memory these ask for is the program's. */
     PASS("std::thread::*"),
     PASS("std::jthread::*"),
+    PASS("execute_native_thread_routine*"), /* named where libstdc++'s debug file is installed */
     PASS("std::_Function_handler<*"),
     PASS("std::function<*::operator()"),
     PASS("std::invoke<*"),
@@ -108,10 +109,13 @@ const rule builtin_rules[] = {
     MODULE("System", "libnss_*.so*"),
     MODULE("System", "libresolv.so*"),
 
-    /* Lua and LuaJIT, as a library or linked in with symbols, with the allocation function luaL_newstate
-       installs. A C function that Lua calls counts for Lua unless a frame inside it has a rule. */
+    /* Lua and LuaJIT, as a library, as the stand-alone program, or linked in with symbols, with the allocation
+       function luaL_newstate installs. A C function that Lua calls counts for Lua unless a frame inside it
+       has a rule. */
     MODULE("Lua", "liblua*.so*"),
-    MODULE("Lua", "lua.so*"),
+    MODULE("Lua", "lua"),
+    MODULE("Lua", "lua[5-9]*"),
+    MODULE("Lua", "luajit*"),
     SYMBOL("Lua", "lua[A-Z]_*"),
     SYMBOL("Lua", "lua_[a-z]*"),
     SYMBOL("Lua", "luaopen_*"),

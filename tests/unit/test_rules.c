@@ -257,6 +257,8 @@ Test(builtin, lua, .init = builtin)
 {
     expect_pool("Lua", "/usr/lib/x86_64-linux-gnu/liblua5.4.so.0", NULL, 5);
     expect_pool("Lua", "/usr/lib/x86_64-linux-gnu/libluajit-5.1.so.2", NULL, 0);
+    expect_pool("Lua", "/usr/bin/lua5.4", NULL, 0);
+    expect_pool("none", "/usr/bin/luatex", NULL, 0);
     expect_pool("Lua", GAME, "luaM_realloc_", 1);
     expect_pool("Lua", GAME, "l_alloc", 0);
     expect_pool("Lua", GAME, "lua_newstate", 0);
@@ -277,6 +279,7 @@ Test(builtin, stl, .init = builtin)
 Test(builtin, code_of_the_standard_library_that_calls_back_is_looked_past, .init = builtin)
 {
     expect_pool("none", STDCXX, NULL, 3); /* what starts every std::thread */
+    expect_pool("none", STDCXX, "execute_native_thread_routine", 3);
     expect_pool("none", GAME, "std::thread::_State_impl<std::thread::_Invoker<std::tuple<f> > >::_M_run", 2);
     expect_pool("none", GAME, "std::_Function_handler<void (), main::{lambda()#1}>::_M_invoke", 1);
 }

@@ -24,6 +24,7 @@ FIGURES = ("limit_bytes", "live_bytes", "live_blocks", "peak_bytes", "allocs", "
            "over_limit", "committed_bytes", "free_bytes", "largest_free_bytes")
 POOL = {"name": str, "parent": (str, type(None)), "kind": str, **{name: int for name in FIGURES}, "sites": list}
 SITE = {"allocs": int, "bytes": int, "frames": list}
+TRACKED = {"live_bytes": int, "live_blocks": int}  # POOLMEM_TRACK
 KINDS = ("heap", "retail", "clump", "arena", "hunk")
 REASONS = ("signal", "exit", "request", "limit")
 
@@ -54,7 +55,7 @@ def check_pool(pool, names, busy):
     need(0 < len(pool["name"]) <= 63, f"{what}: name of {len(pool['name'])} characters")
     need(pool["parent"] is None or pool["parent"] in names, f"{what}: unknown parent {pool['parent']!r}")
     for site in pool["sites"]:
-        check_shape(site, SITE, f"{what}.site")
+        check_shape(site, SITE | TRACKED if "live_bytes" in site else SITE, f"{what}.site")
         need(all(isinstance(frame, str) and frame for frame in site["frames"]), f"{what}: a frame that is no text")
     if busy:
         return

@@ -208,15 +208,20 @@ static void put_base(const report_site *s, sink *out)
     sink_string(out, ")\n");
 }
 
+static void put_stack(const report *r, const report_site *s, sink *out)
+{
+    if (report_frame_count(r, s->site))
+        put_frames(r, s->site, out);
+    else
+        put_base(s, out);
+}
+
 static void put_site(const report *r, const report_site *s, sink *out)
 {
     char allocs[16], bytes[16], live[16];
     sink_text(out, "%8s %9s %9s ", count_text(allocs, s->allocs), bytes_text(bytes, s->bytes),
               r->view.lives ? bytes_text(live, s->live_bytes) : "");
-    if (report_frame_count(r, s->site))
-        put_frames(r, s->site, out);
-    else
-        put_base(s, out);
+    put_stack(r, s, out);
 }
 
 static void put_sites(const report *r, const report_pool *p, sink *out)
@@ -235,16 +240,47 @@ static void put_sites(const report *r, const report_pool *p, sink *out)
         put_site(r, &r->sites[p->site_first + i], out);
 }
 
+static uint64_t live_of(const report *r, uint32_t i)
+{
+    return r->sites[i].live_bytes;
+}
+
+/* The site with the most live bytes after `before` in that order; site_total: none is left. */
+static uint32_t next_leak(const report *r, uint32_t before)
+{
+    uint32_t best = r->site_total;
+    for (uint32_t i = 0; i < r->site_total; i++) {
+        bool after = before == r->site_total || live_of(r, i) < live_of(r, before) ||
+                     (live_of(r, i) == live_of(r, before) && i > before);
+        if (live_of(r, i) && after && (best == r->site_total || live_of(r, i) > live_of(r, best)))
+            best = i;
+    }
+    return best;
+}
+
+static void put_leak(const report *r, const report_site *s, sink *out)
+{
+    char live[16], blocks[16];
+    sink_text(out, "%8s %9s %9.9s ", count_text(blocks, s->live_blocks), bytes_text(live, s->live_bytes),
+              r->pools[s->pool].name);
+    put_stack(r, s, out);
+}
+
+/* At the end: what was never freed, wherever it is, most bytes first. */
 static void put_leaks(const report *r, sink *out)
 {
     char live[16];
     uint64_t bytes = 0, blocks = 0;
+    uint32_t top = r->source.top ? r->source.top : TOP, at = r->site_total;
     for (uint32_t i = 0; i < r->site_total; i++) {
         bytes += r->sites[i].live_bytes;
         blocks += r->sites[i].live_blocks;
     }
-    sink_text(out, "\nnever freed: %s in %lu blocks; by call-site in the column \"live\"\n",
-              bytes_text(live, bytes), (unsigned long)blocks);
+    sink_text(out, "\nnever freed: %s in %lu blocks\n", bytes_text(live, bytes), (unsigned long)blocks);
+    if (blocks)
+        sink_text(out, "%8s %9s %9s called by\n", "blocks", "live", "pool");
+    while (top-- && (at = next_leak(r, at)) < r->site_total)
+        put_leak(r, &r->sites[at], out);
 }
 
 void report_text(const report *r, sink *out)

@@ -153,7 +153,8 @@ Test(report, shows_what_is_live_by_site_when_tracked)
     r = bed_report(h, bytes);
     contains(format(FORMAT_JSON), "\"allocs\": 10, \"bytes\": 1200, \"live_bytes\": 640, \"live_blocks\": 6");
     r->source.reason = REASON_EXIT;
-    contains(format(FORMAT_TEXT), "never freed: 640 B in 6 blocks");
+    contains(format(FORMAT_TEXT), "never freed: 640 B in 6 blocks\n  blocks      live      pool called by\n"
+                                  "       6     640 B       Lua luaM_malloc_+0x10");
 }
 
 Test(report, folded_goes_from_the_root_to_the_innermost_frame)

@@ -43,7 +43,7 @@ exact() { # exact NAME CONFIGURATION PROGRAM ARGUMENTS...: counts and report of 
     shift 3
     [ -n "$conf" ] && export POOLMEM_CONF="$conf" || unset POOLMEM_CONF
     under "$WORK/base-report.json" "$GAME/$program" "$@" --frames 0 --counts "$WORK/base.json" >/dev/null 2>&1
-    under "$WORK/report.json" "$GAME/$program" "$@" --frames 600 --counts "$WORK/counts.json" >"$WORK/out" 2>&1
+    under "$WORK/report.json" "$GAME/$program" "$@" --frames 300 --map-frames 100 --counts "$WORK/counts.json" >"$WORK/out" 2>&1
     check "$name: exit status" 0 $?
     python3 tests/game/compare_counts.py --baseline "$WORK/base.json" "$WORK/base-report.json" \
         "$WORK/counts.json" "$WORK/report.json" >"$WORK/table" 2>&1

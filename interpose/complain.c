@@ -5,7 +5,7 @@
  */
 #include "complain.h"
 #include "fmt.h"
-#include "os.h"
+#include "raw.h"
 
 enum { LINE_BYTES = 1024 };
 
@@ -17,7 +17,7 @@ static void say(char *line, size_t prefix, const char *format, va_list args)
     if (n > LINE_BYTES - 1)
         n = LINE_BYTES - 1;
     line[n] = '\n'; /* over the NUL */
-    os_write(complain_fd, line, n + 1);
+    raw_say(complain_fd, line, n + 1);
 }
 
 void complain(const char *file, unsigned line, const char *format, ...)

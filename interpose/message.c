@@ -7,8 +7,6 @@
 #include "fmt.h"
 #include "raw.h"
 
-#define PATIENCE_MS 100
-
 static int verbosity;
 
 static bool wanted(message_level level)
@@ -19,13 +17,10 @@ static bool wanted(message_level level)
 static void print(message_level level, const char *text, void *arg)
 {
     char line[544];
-    raw_guard g;
     if (!wanted(level))
         return;
     size_t n = fmt_text(line, sizeof line, "poolmem: %s\n", text);
-    raw_guard_begin(&g, 0);
-    raw_write_all(2, line, n < sizeof line ? n : sizeof line - 1, PATIENCE_MS);
-    raw_guard_end(&g);
+    raw_say(2, line, n < sizeof line ? n : sizeof line - 1);
 }
 
 void message_boot(int verbose)

@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MASK_BYTES sizeof(raw_mask)
+#define MASK_BYTES      sizeof(raw_mask)
+#define SAY_PATIENCE_MS 100
 
 static long kernel(long number, long a, long b, long c, long d, long e)
 {
@@ -122,4 +123,12 @@ void raw_guard_end(const raw_guard *g)
     while (ours && kernel(SYS_rt_sigtimedwait, (long)&ours, 0, (long)&none, MASK_BYTES, 0) > 0)
         ;
     raw_mask_set(g->before);
+}
+
+void raw_say(int fd, const char *line, size_t n)
+{
+    raw_guard g;
+    raw_guard_begin(&g, 0);
+    raw_write_all(fd, line, n, SAY_PATIENCE_MS);
+    raw_guard_end(&g);
 }

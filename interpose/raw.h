@@ -39,4 +39,7 @@ typedef struct raw_guard {
 void raw_guard_begin(raw_guard *g, raw_mask block);
 void raw_guard_end(const raw_guard *g);
 
+/* One write between the two: a line for the host's stderr, which may be full, closed or have no reader. */
+void raw_say(int fd, const char *line, size_t n);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command.h - tools: what the subcommands of `poolmem` share. Each is a main of its own, with its name as
+ * command.h - floor F5: what the subcommands of `poolmem` share. Each is a main of its own, with its name as
  * argv[0]; it returns the exit status: 0 done, 1 failed, 2 usage.
  */
 #ifndef POOLMEM_COMMAND_H

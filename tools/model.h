@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.h - tools: `poolmem model FILE` runs a scenario script on the real allocators and prints what each
+ * model.h - floor F5: `poolmem model FILE` runs a scenario script on the real allocators and prints what each
  * operation gave. The current allocator is the model's subject; a family (model_heap.c, model_clump.c)
  * brings the command that makes its subject, further commands of its own, and the subject's operations.
  * The commands a, r, f, L, P and C and the names of blocks are common to all (model.c).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.h - tools: looks at a program file before it is run: can a preloaded library reach it at all?
+ * program.h - floor F5: looks at a program file before it is run: can a preloaded library reach it at all?
  */
 #ifndef POOLMEM_PROGRAM_H
 #define POOLMEM_PROGRAM_H

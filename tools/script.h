@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script.h - tools: a reader of line-by-line scripts. A line is a command and its words; `#` starts a
+ * script.h - floor F5: a reader of line-by-line scripts. A line is a command and its words; `#` starts a
  * comment. Commands come in tables, one a family, so a new family is a new file and a new table.
  * Errors are said as `FILE:LINE: what is wrong` and end the script; nothing after them is run.
  */

@@ -4,6 +4,7 @@
  */
 #include "command.h"
 #include "model.h"
+#include "sim.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,8 @@ static const struct subcommand {
     {"list", "list                            processes that run under the library", list_main},
     {"check", "check FILE                      read a configuration file and say what is wrong", check_main},
     {"model", "model FILE                      run a scenario script on the real allocators", model_main},
+    {"sim", "sim FILE [--csv F] [--svg F]    stream made-up levels through a Sector Pool, policy by policy",
+     sim_main},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };

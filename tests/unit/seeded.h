@@ -3,6 +3,8 @@
 #ifndef POOLMEM_TEST_SEEDED_H
 #define POOLMEM_TEST_SEEDED_H
 
+#include "../../tools/random.h"
+
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,19 +20,7 @@ static inline uint64_t seeded_first(const char *what)
     return seed;
 }
 
-/* splitmix64 */
-static inline uint64_t seeded_next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-/* 0 .. below-1 */
-static inline uint32_t seeded_below(uint64_t *state, uint32_t below)
-{
-    return (uint32_t)((seeded_next(state) >> 32) * below >> 32);
-}
+#define seeded_next  random_next
+#define seeded_below random_below
 
 #endif

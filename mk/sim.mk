@@ -1,0 +1,1 @@
+TOOL_LIBS += -lm # poolmem sim: sizes are log-normal

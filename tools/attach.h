@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach.h - floor F5: the published mapping of another process, without its help: mapped through its descriptor
- * or through its list of mappings, or else copied out of its memory.
+ * attach.h - floor F5: the published mapping of another process, without its help: mapped through its
+ * descriptor or through its list of mappings, or else copied out of its memory.
  */
 #ifndef POOLMEM_ATTACH_H
 #define POOLMEM_ATTACH_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* random.h - floor F5, tools and tests: random numbers that a seed repeats on every machine (splitmix64). */
+/* random.h - floor F5: random numbers that a seed repeats on every machine (splitmix64). */
 #ifndef POOLMEM_RANDOM_H
 #define POOLMEM_RANDOM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sim.h - floor F5, tools: `poolmem sim FILE` streams made-up levels through a Sector Pool, once for each policy that
- * may answer "is there room?", and tells how differently they decide.
+ * sim.h - floor F5: `poolmem sim FILE` streams made-up levels through a Sector Pool, once for each policy
+ * that may answer "is there room?", and tells how differently they decide.
  *
  * A row of the result is one kind of world, a level one random instance of it: fixed clumps, a line of world
  * parts, resources that parts use. A walk along the parts wants the parts in its window and their resources;

@@ -22,6 +22,7 @@
 struct block no_block = {.free = (void *)1, .slow_at = -1, .until_slow = 1};
 void (*heap_over_hook)(heap *h, size_t size);
 void (*heap_overwritten_hook)(heap *h, void *fragment);
+void (*heap_full_hook)(pool *p, size_t size);
 
 /* --- account ----------------------------------------------------------------------------------- */
 
@@ -77,11 +78,15 @@ void heap_count(heap *h, int64_t delta)
         relaxed_store(&h->row->peak_bytes, (uint64_t)live);
 }
 
-static void count_block(block *b)
+static void count_bytes(block *b, uint64_t bytes)
 {
-    uint64_t bytes = (uint64_t)block_used(b) * b->size;
     heap_count(b->front->heap, (int64_t)(bytes - b->counted));
     b->counted = bytes;
+}
+
+static void count_block(block *b)
+{
+    count_bytes(b, (uint64_t)block_used(b) * b->size);
 }
 
 /* --- lists of a front --------------------------------------------------------------------------- */
@@ -220,6 +225,7 @@ static heap *carve(block *b)
         *(void **)p = p + b->size;
     *(void **)last = FREE_END(start);
     relaxed_store(&b->carved, end);
+    count_bytes(b, end); /* as if all were used: a peak must not be missed between two looks */
     return NULL;
 }
 
@@ -334,11 +340,26 @@ static void *alloc_class(front *f, unsigned c, size_t size, size_t align)
     return b ? pop(b) : front_refused(f, refuser, size, align);
 }
 
+/* A fixed-size pool that cannot serve: its policy decides whether its parent does. */
+static void *locked_refused(front *f, pool_status s, size_t size, size_t align)
+{
+    pool *p = f->locked;
+    heap *parent = heap_above(p);
+    __atomic_fetch_add(&p->counts.over_limit, s == POOL_NOMEM, __ATOMIC_RELAXED);
+    if (s == POOL_NOMEM && heap_full_hook && p->over != OVER_SPILL)
+        heap_full_hook(p, size);
+    front *above = parent && (p->over != OVER_FAIL || s == POOL_ALIGN) ? heap_front(f->owner, parent) : NULL;
+    if (above)
+        return front_alloc_aligned(above, size, align);
+    f->owner->status = s;
+    return NULL;
+}
+
 static void *alloc_locked(front *f, size_t size, size_t align)
 {
     void *out;
-    f->owner->status = pool_alloc(f->locked, &(pool_request){.size = size, .align = align}, &out);
-    return out;
+    pool_status s = pool_alloc(f->locked, &(pool_request){.size = size ? size : 1, .align = align}, &out);
+    return likely(out != NULL) ? out : locked_refused(f, s, size, align);
 }
 
 void *front_alloc_cold(front *f, size_t size)

@@ -129,6 +129,10 @@ bool heap_check(heap *h, heap_thread *me);
 
 /* Over the limit with OVER_ABORT or OVER_WARN: told here, from the thread that asked. */
 extern void (*heap_over_hook)(heap *h, size_t size);
+/* A fixed-size pool cannot serve a request and its policy is not to be silent: told here. */
+extern void (*heap_full_hook)(pool *p, size_t size);
+/* The nearest native heap above a pool; NULL: none. */
+heap *heap_above(const pool *p);
 /* A link inside freed memory was found overwritten: told here; the fragments behind it are lost. */
 extern void (*heap_overwritten_hook)(heap *h, void *fragment);
 

@@ -21,6 +21,13 @@ heap *heap_by_id(uint32_t id)
     return id < HEAPS_MAX ? __atomic_load_n(&heaps[id], __ATOMIC_ACQUIRE) : NULL;
 }
 
+heap *heap_above(const pool *p)
+{
+    while (p->parent && p->parent->kind != POOL_HEAP)
+        p = p->parent;
+    return (heap *)p->parent;
+}
+
 heap_thread *heap_thread_self(void)
 {
     if (unlikely(!thread_side))

@@ -55,7 +55,7 @@ static void add_fragments(const struct source *s, const block *b, uint32_t numbe
 static void add_block(const struct source *s, const block *b, uint32_t number, uint32_t heap_id,
                       heap_figures *out)
 {
-    if (b->heap != heap_id)
+    if (b->heap != heap_id || b->pool) /* a pool that lives in a run tells its own figures */
         return;
     out->overhead_bytes += sizeof *b;
     if (b->kind == BLOCK_FRAGMENTS && b->owner) {

@@ -24,8 +24,24 @@ static void enter(pool *p)
         lock_take(&p->lock);
 }
 
+#define FULL_PUBLISH_EVERY 64u /* calls between two looks at what only a search can tell */
+
+static void publish(pool *p)
+{
+    pool_stats now = p->counts;
+    if (p->ops->stats && (now.allocs + now.frees + now.failed) % FULL_PUBLISH_EVERY < 2)
+        p->ops->stats(p, &now);
+    else
+        now.largest_free_bytes = p->published->largest_free_bytes;
+    now.committed_bytes = p->last - p->first + 1;
+    now.free_bytes = p->ops->free_bytes ? p->ops->free_bytes(p) : 0;
+    *p->published = now;
+}
+
 static void leave(pool *p)
 {
+    if (p->published)
+        publish(p);
     if (p->flags & POOL_SHARED)
         lock_drop(&p->lock);
 }

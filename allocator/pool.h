@@ -34,7 +34,10 @@ typedef enum pool_kind {
 /* What a pool does with a request above its limit. */
 typedef enum pool_over { OVER_WARN, OVER_FAIL, OVER_SPILL, OVER_ABORT } pool_over;
 
-enum pool_flags { POOL_SHARED = 1 /* take the lock round every call */ };
+enum pool_flags {
+    POOL_SHARED = 1, /* take the lock round every call */
+    POOL_HOSTS = 2   /* other pools live in its blocks */
+};
 
 enum pool_option {
     POOL_OPTION_COUNT_FREES = 0, /* clump: count frees, reset at 0 live (the original's option 0) */
@@ -98,6 +101,7 @@ struct pool {
     uint64_t limit;        /* bytes it may hold, 0 none */
     /* Counted by pool_* for the kinds that are not `heap`; written under the lock or by the one thread. */
     pool_stats counts;
+    pool_stats *published; /* counts are copied here after each call; NULL: nowhere */
 };
 
 /* Sets up the common part. `name` is cut at POOL_NAME_MAX. */

@@ -65,7 +65,7 @@ static heap_thread *my_side(void)
 
 static pool_status free_owned(void *p)
 {
-    pool *fixed = heap_locked_pool(p);
+    pool *fixed = pools_fixed(p);
     return fixed ? pool_free(fixed, p) : heap_free_cold(my_side(), p);
 }
 
@@ -86,7 +86,7 @@ size_t usable_size(const void *p)
 {
     if (!p || !world_owns(p))
         return 0;
-    pool *fixed = heap_locked_pool(p);
+    pool *fixed = pools_fixed(p);
     return fixed ? pool_size(fixed, p) : heap_usable(p);
 }
 
@@ -130,7 +130,7 @@ void *realloc_block(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
     pool_status s = POOL_FOREIGN;
     pool *fixed = NULL;
     if (likely(world_owns(p))) {
-        fixed = heap_locked_pool(p);
+        fixed = pools_fixed(p);
         s = fixed ? POOL_OK : heap_judge(p);
     }
     if (unlikely(s != POOL_OK)) {

@@ -54,6 +54,25 @@ void misuse_report(const char *call, const void *p, pool_status what, caller_fra
     errno = saved;
 }
 
+/* Bounds of this library's code, from the linker. */
+extern const char __ehdr_start[] HIDDEN, _end[] HIDDEN;
+
+static bool is_ours(uintptr_t pc)
+{
+    return pc >= (uintptr_t)__ehdr_start && pc < (uintptr_t)_end;
+}
+
+/* Who called into the library, for what is found out deep inside it: the first frame that is not ours. */
+static void describe_host(caller_frame inside, char *out, size_t cap)
+{
+    uintptr_t pcs[32];
+    unsigned n = caller_walk(self, inside, pcs, 32), i = 0;
+    while (i < n && is_ours(pcs[i]))
+        i++;
+    inside.ret = i < n ? pcs[i] : inside.ret;
+    caller_describe(self, inside, out, cap);
+}
+
 static void on_overwritten(heap *h, void *fragment)
 {
     __atomic_fetch_add(&published->misuse, 1, __ATOMIC_RELAXED);
@@ -66,14 +85,28 @@ static void on_overwritten(heap *h, void *fragment)
 
 static void on_over(heap *h, size_t size)
 {
+    char where[256];
+    describe_host(CALLER_HERE(), where, sizeof where);
     if (h->pool.over == OVER_ABORT)
-        fatal("pool %s is over its limit of %lu bytes: %lu taken, %zu more asked for", h->pool.name,
-              h->pool.limit, h->taken, size);
-    message(MESSAGE_WARNING, "pool %s is over its limit of %lu bytes", h->pool.name, h->pool.limit);
+        fatal("pool %s is over its limit of %lu bytes: %lu taken, %zu more asked for by %s", h->pool.name,
+              h->pool.limit, h->taken, size, where);
+    message(MESSAGE_WARNING, "pool %s is over its limit of %lu bytes: %zu more asked for by %s", h->pool.name,
+            h->pool.limit, size, where);
+}
+
+static void on_full(pool *p, size_t size)
+{
+    char where[256];
+    describe_host(CALLER_HERE(), where, sizeof where);
+    if (p->over == OVER_ABORT)
+        fatal("pool %s of %lu bytes cannot hold %zu more, asked for by %s", p->name, p->limit, size, where);
+    message(MESSAGE_WARNING, "pool %s of %lu bytes cannot hold %zu more, called from %s", p->name, p->limit,
+            size, where);
 }
 
 void misuse_boot(void)
 {
+    heap_full_hook = on_full;
     heap_overwritten_hook = on_overwritten;
     heap_over_hook = on_over;
 }

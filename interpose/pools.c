@@ -4,9 +4,10 @@
  * Locking: registry lock for writers; pools_count is stored after the row is complete.
  */
 #include "pools.h"
-#include "fatal.h"
+#include "clump.h"
 #include "meta.h"
 #include "publish.h"
+#include "retail.h"
 
 #include <string.h>
 
@@ -47,9 +48,24 @@ front *pools_front(thread *t, uint32_t id)
     return p->kind == POOL_HEAP ? heap_front(&t->heap, (heap *)p) : heap_front_locked(&t->heap, id, p);
 }
 
+/* Fixed-size pools nest: the one whose range holds p and that no other one inside it holds. */
+static pool *deepest(pool *outer, const void *p)
+{
+    for (uint32_t i = outer->id + 1; outer->flags & POOL_HOSTS && i < pools_count(); i++)
+        if (table[i]->parent == outer && pool_contains(table[i], p))
+            return deepest(table[i], p);
+    return outer;
+}
+
+pool *pools_fixed(const void *p)
+{
+    pool *outer = heap_locked_pool(p);
+    return likely(!outer) ? NULL : deepest(outer, p);
+}
+
 pool *pools_of(const void *p)
 {
-    pool *fixed = world_owns(p) ? heap_locked_pool(p) : NULL;
+    pool *fixed = world_owns(p) ? pools_fixed(p) : NULL;
     heap *h = fixed ? NULL : heap_of(p);
     return fixed ? fixed : h ? &h->pool : NULL;
 }
@@ -64,6 +80,8 @@ static void add_row(uint32_t id, pool *p)
         stats_pool *row = &stats_pools(published)[id];
         row->heap = (uint64_t)(uintptr_t)p;
         heap_set_row((heap *)p, row);
+    } else {
+        p->published = &stats_pools(published)[id].locked;
     }
     __atomic_store_n(&count, id + 1, __ATOMIC_RELEASE);
 }
@@ -82,10 +100,38 @@ bool pools_boot(void)
 
 static pool *make_heap(const pool_spec *s, uint32_t id, pool *parent)
 {
-    heap *h = meta_alloc(sizeof *h);
-    while (parent->kind != POOL_HEAP)
-        parent = parent->parent;
-    return h && heap_create(h, id, s->name, (heap *)parent, s->size, s->over) ? &h->pool : NULL;
+    heap *h = meta_alloc(sizeof *h), *above = parent->kind == POOL_HEAP ? (heap *)parent : heap_above(parent);
+    return h && heap_create(h, id, s->name, above, s->size, s->over) ? &h->pool : NULL;
+}
+
+/* One block of the parent: a run of a heap, marked as the pool's, or a block of another fixed-size pool. */
+static void *take_block(pool *p, pool *parent, size_t size)
+{
+    if (parent->kind == POOL_HEAP)
+        return heap_host(&self->heap, (heap *)parent, size > FRAGMENT_MAX ? size : FRAGMENT_MAX + 1, p);
+    parent->flags |= POOL_HOSTS;
+    return pool_get(parent, size, CLUMP_ALIGN);
+}
+
+static pool_status lay_out(pool *p, const pool_spec *s, pool *parent, void *block)
+{
+    if (s->kind == POOL_RETAIL)
+        return retail_init_in_place((retail_pool *)p, parent, block, s->size, s->name);
+    pool_status made = clump_init_in_place((clump *)p, parent, block, s->size, s->name);
+    if (made == POOL_OK)
+        pool_set_option(p, POOL_OPTION_COUNT_FREES, 1); /* else what the program frees would be lost */
+    return made;
+}
+
+static pool *make_fixed(const pool_spec *s, pool *parent)
+{
+    pool *p = meta_alloc(s->kind == POOL_RETAIL ? sizeof(retail_pool) : sizeof(clump));
+    void *block = p && s->size ? take_block(p, parent, s->size) : NULL;
+    if (!block || lay_out(p, s, parent, block) != POOL_OK)
+        return NULL;
+    p->flags |= POOL_SHARED;
+    p->over = (uint8_t)s->over;
+    return p;
 }
 
 static void set_limits(pool *p, const pool_spec *s)
@@ -108,7 +154,8 @@ static int define_locked(const pool_spec *s)
         parent = define_locked(&(pool_spec){.name = s->parent});
     if (parent < 0 || count == POOLS_MAX)
         return -1;
-    pool *p = make_heap(s, count, table[parent]);
+    bool fixed = s->kind == POOL_RETAIL || s->kind == POOL_CLUMP;
+    pool *p = fixed ? make_fixed(s, table[parent]) : make_heap(s, count, table[parent]);
     if (!p)
         return -1;
     add_row(count, p);

@@ -30,6 +30,8 @@ uint32_t pools_count(void);
 pool *pools_get(uint32_t id);
 /* A front for a thread; NULL: no memory. */
 front *pools_front(thread *t, uint32_t id);
+/* The fixed-size pool that lives at an address of the world, the deepest one; NULL: none does. */
+pool *pools_fixed(const void *p);
 /* The pool that holds an address of the world, NULL none. */
 pool *pools_of(const void *p);
 

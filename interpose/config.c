@@ -153,21 +153,26 @@ static bool try_user(const char *name)
     return home && try_file("%s/.config/poolmem/%s.conf", home, name);
 }
 
-static void find_file(void)
+/* The program's file by the name it has, then by the name it was called by: `vim` may be vim.nox. */
+static bool try_program(void)
 {
     char exe[PATH_MOST];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = 0;
+    const char *called = (const char *)getauxval(AT_EXECFN);
+    return (n > 0 && try_user(glob_basename(exe))) || (called && *called && try_user(glob_basename(called)));
+}
+
+static void find_file(void)
+{
     const char *given = variable("POOLMEM_CONF");
     if (given) {
         fmt_text(found, sizeof found, "%s", given);
         return;
     }
-    if (!getauxval(AT_SECURE)) {
-        ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-        exe[n > 0 ? n : 0] = 0;
-        if (try_file("%s%s", "./poolmem.conf", "") || (n > 0 && try_user(glob_basename(exe))) ||
-            try_user("default"))
-            return;
-    }
+    if (!getauxval(AT_SECURE) &&
+        (try_file("%s%s", "./poolmem.conf", "") || try_program() || try_user("default")))
+        return;
     try_file("%s%s", "/etc/poolmem.conf", "");
 }
 

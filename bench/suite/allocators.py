@@ -36,6 +36,10 @@ class Allocator:
     def is_poolmem(self):
         return bool(self.library) and os.path.basename(self.library).startswith("libpoolmem")
 
+    @property
+    def is_tagging(self):
+        return self.is_poolmem and self.variables.get("POOLMEM_DEPTH") != "0"
+
     def having(self, **variables):
         """The same with more variables."""
         return Allocator(self.name, self.library, {**self.variables, **variables})

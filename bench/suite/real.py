@@ -75,7 +75,7 @@ def workloads(make):
     driver = ["/usr/bin/python3", "-I", "-S", "{bench}/real/redis_client.py", "{run}/redis", "{data}", str(REDIS_CONNECTIONS)]
     return [
         make("lua", "program", ["lua5.4", "{bench}/real/tables.lua"], "lua5.4: tables, strings, closures", 1, "stdout"),
-        make("python", "program", ["/usr/bin/python3", "-I", "-S", "{bench}/real/objects.py"],
+        make("python", "program", ["/usr/bin/python3", "-S", "-s", "-B", "{bench}/real/objects.py"],
              "python3: objects and JSON, every object through malloc", 1, "stdout", variables=python),
         make("sqlite", "program", ["sqlite3", ":memory:", ".read {bench}/real/queries.sql"],
              "sqlite3: insert, index, join, sort in memory", 1, "stdout"),

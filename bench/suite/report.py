@@ -31,6 +31,9 @@ class Table:
         for run in document["runs"]:
             self.runs.setdefault((run["workload"], run["allocator"]), {})[run["round"]] = run
 
+    def names(self, group):
+        return [w["name"] for w in self.document["workloads"] if w["group"] == group]
+
     def figures(self, metric, workload, allocator):
         """{round: value}"""
         take = METRICS[metric][1]
@@ -181,16 +184,15 @@ def _workload_verdicts(table, allocator, targets):
 
 
 def _tag_verdicts(table, allocator):
-    programs = [w["name"] for w in table.document["workloads"] if w["group"] == "program"]
-    return _workload_verdicts(table, allocator, {w: TAG_TARGETS.get(w, TAG_TARGET) for w in programs})
+    return _workload_verdicts(table, allocator, {w: TAG_TARGETS.get(w, TAG_TARGET) for w in table.names("program")})
 
 
 def _hit_verdicts(table):
     """Misses rather than hits, so that smaller is better here too."""
-    lines = []
+    lines, programs = [], table.names("program")
     for h in table.document.get("hits", []):
         looked_up = h["unwound"] + h["memo_hits"]
-        if looked_up:
+        if looked_up and h["workload"] in programs:
             lines.append(_verdict(f"{h['allocator']}: {h['workload']}, callers the memo did not know",
                                   h["unwound"] / looked_up, 1 - HITS_TARGET))
     return lines

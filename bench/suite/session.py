@@ -79,7 +79,7 @@ class Session:
     def hits(self):
         """How often the caller was known already, under each allocator that can tell."""
         self.document["hits"] = []
-        for allocator in (a for a in self.allocators if a.is_poolmem):
+        for allocator in (a for a in self.allocators if a.is_tagging):
             for workload in self.workloads:
                 try:
                     found = runner.memo_once(self.context, workload, allocator, self.scale_of(workload))

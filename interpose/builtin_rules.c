@@ -109,9 +109,9 @@ const rule builtin_rules[] = {
     MODULE("System", "libnss_*.so*"),
     MODULE("System", "libresolv.so*"),
 
-    /* Lua and LuaJIT, as a library, as the stand-alone program, or linked in with symbols, with the allocation
-       function luaL_newstate installs. A C function that Lua calls counts for Lua unless a frame inside it
-       has a rule. */
+    /* Lua and LuaJIT, as a library, as the stand-alone program, or linked in with symbols, with the
+       allocation function luaL_newstate installs. A C function that Lua calls counts for Lua unless a frame
+       inside it has a rule. */
     MODULE("Lua", "liblua*.so*"),
     MODULE("Lua", "lua"),
     MODULE("Lua", "lua[5-9]*"),

@@ -27,7 +27,8 @@ enum {
     LEVELS = 7,          /* memo sizes: 68 KiB to 4.3 MiB */
     GROW_NS = 16 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
     SITES_FIRST = 128,   /* cells of a thread's table of sites */
-    SITES_MAX = 1 << 16, /* and at most */
+    SITES_MAX = 1 << 17, /* and at most */
+    SITE_FRAMES = 8,     /* frames that name a site when no rule claims the call */
     TAGS_MAPPED = 256,   /* tags made at a time */
     RESOLVE_STACK = 256 << 10
 };
@@ -114,11 +115,11 @@ static void site_resolving(void *arg)
 /* The frames that name the site: the innermost, and the one that decided. */
 static site_order order_of(const walk *w, uint32_t pool)
 {
-    site_order o = {.pool = pool, .frames = w->frames};
-    if (o.frames > STATS_SITE_FRAMES)
-        o.frames = STATS_SITE_FRAMES;
+    bool claimed = w->pool != RULE_NO_POOL;
+    unsigned max = claimed ? STATS_SITE_FRAMES : SITE_FRAMES;
+    site_order o = {.pool = pool, .frames = w->frames < max ? w->frames : max};
     memcpy(o.pcs, w->pcs, o.frames * sizeof *o.pcs);
-    if (w->pool != RULE_NO_POOL)
+    if (claimed)
         o.pcs[o.frames - 1] = w->pcs[w->frames - 1];
     return o;
 }
@@ -188,8 +189,10 @@ static const tag *site_tag(thread *t, const walk *w, uint32_t pool)
 {
     caller_side *s = t->caller;
     site_order o = order_of(w, pool);
-    if (dl_closing || (2 * s->site_count >= s->site_mask && !sites_grow(s)))
+    if (dl_closing)
         return site_tag_cold(t, &o);
+    if (2 * s->site_count >= s->site_mask && !sites_grow(s))
+        return thread_base(t, pool);
     known_site *cell = site_cell(s->sites, s->site_mask, order_key(&o));
     if (!cell->key) {
         cell->tag = site_tag_cold(t, &o);
@@ -205,11 +208,11 @@ static const tag *site_tag(thread *t, const walk *w, uint32_t pool)
 static bool memo_renew(caller_side *s, bool larger)
 {
     unsigned level = larger && s->level + 1 < LEVELS ? s->level + 1 : s->level;
-    memo *fresh = level == s->level ? s->spare : NULL;
-    if (fresh)
-        memo_clear(fresh);
-    else if (!(fresh = memo_create(level)))
+    memo *fresh = s->spare && memo_level(s->spare) == level ? s->spare : memo_create(level);
+    if (!fresh)
         return false;
+    if (fresh == s->spare)
+        memo_clear(fresh);
     else if (s->spare)
         memo_destroy(s->spare);
     s->spare = s->memo;
@@ -306,7 +309,6 @@ static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
     const tag *g = site_tag(t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool);
     if (w->keep && current(s))
         remember(s, memo_key(f.ret, entry), w, top, g);
-    t->unwound++;
     __atomic_fetch_add(&published->unwound, 1, __ATOMIC_RELAXED);
     return g;
 }

@@ -159,6 +159,11 @@ memo *memo_create(unsigned level)
     return m ? layout(m, level, (uint32_t)round_up(size, OS_PAGE)) : NULL;
 }
 
+unsigned memo_level(const memo *m)
+{
+    return 64 - 8 - m->head_shift;
+}
+
 void memo_destroy(memo *m)
 {
     os_unmap(m, m->size);
@@ -166,7 +171,7 @@ void memo_destroy(memo *m)
 
 void memo_clear(memo *m)
 {
-    unsigned level = 64 - 8 - m->head_shift;
+    unsigned level = memo_level(m);
     uint32_t size = m->size;
     os_purge(m, size);
     layout(m, level, size);
@@ -416,6 +421,7 @@ static void split(memo *m, memo_head *h, memo_entry *e, unsigned depth)
     while (at) {
         memo_entry *old = entry_at(m, at);
         at = old->next;
+        old->head = NO_HEAD; /* until it has found its place */
         place(m, key, old, depth);
     }
 }

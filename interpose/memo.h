@@ -145,6 +145,7 @@ const tag *memo_find(const memo *m, uint64_t key, const memo_query *q);
 /* Makes an empty memo of 2^level times the smallest size in mapped memory; NULL: none to be had. */
 memo *memo_create(unsigned level);
 void memo_destroy(memo *m);
+unsigned memo_level(const memo *m);
 /* Forgets everything. */
 void memo_clear(memo *m);
 /* Keeps a walk (w->keep) and its tag; false: full, the caller makes a new one. */

@@ -32,7 +32,6 @@ typedef struct thread {
     tag base[POOLS_MAX];          /* per pool: calls without a stack; front NULL until thread_tag asks */
     struct tally_map *tallies;    /* site -> this thread's tally */
     void *stack_pools;            /* pool stack of this thread (stack.c) */
-    uint64_t unwound;             /* memo misses */
 } thread;
 
 extern HIDDEN __thread thread *self __attribute__((tls_model("initial-exec")));

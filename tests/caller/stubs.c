@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+static stats_header header;
+stats_header *published = &header;
 config config_now = {.depth = 32};
 thread cold_thread = {.memo = memo_dead};
 __thread thread *self __attribute__((tls_model("initial-exec"))) = &cold_thread;

@@ -14,8 +14,7 @@
 
 enum { HEADS = 256, INDEX = 1024, ENTRY_BYTES = 48 << 10, SPLIT_DEPTH = 12, NO_HEAD = 0xffff };
 
-struct memo_nothing memo_nothing = {.none = {.head_shift = 63},
-                                    .head = {{.key = ~(uint64_t)0}, {.key = ~(uint64_t)0}}};
+union memo_nothing memo_nothing = {.none = {.head_shift = 63}}; /* its two heads have no key */
 
 static memo_entry *entry_at(const memo *m, uint32_t offset)
 {

@@ -76,11 +76,11 @@ struct memo {
 typedef struct memo memo;
 
 /* Finds nothing; for threads that have no memo at the moment. */
-struct memo_nothing {
+union memo_nothing {
     memo none;
-    memo_head head[2];
+    char room[sizeof(memo) + 2 * sizeof(memo_head)];
 };
-extern HIDDEN struct memo_nothing memo_nothing;
+extern HIDDEN union memo_nothing memo_nothing;
 #define memo_dead (&memo_nothing.none)
 
 #define MEMO_MIX 0x9e3779b97f4a7c15u

@@ -28,10 +28,17 @@ $(CALLER_OUT)/framed.o: tests/caller/frames.c $(CALLER_HDR)
 	@mkdir -p $(@D)
 	$(CALLER_CC) -fno-omit-frame-pointer -DFLAVOUR=framed -c $< -o $@
 
+CALLER_PLUGINS := $(CALLER_OUT)/plugin_a.so $(CALLER_OUT)/plugin_b.so
+$(CALLER_OUT)/plugin_a.so: CALLER_PLUGIN := -DNAME=plugin_pool3 -DFRAME=40
+$(CALLER_OUT)/plugin_b.so: CALLER_PLUGIN := -DNAME=plugin_pool5 -DFRAME=72
+$(CALLER_PLUGINS): tests/caller/plugin.c
+	@mkdir -p $(@D)
+	$(CALLER_CC) -fPIC -shared $(CALLER_PLUGIN) -o $@ $<
+
 $(CALLER_OUT)/%: $(CALLER_OUT)/%.o $(addprefix $(CALLER_OUT)/,$(addsuffix .o,$(CALLER_HELP))) $(CALLER_OBJ) $(B)/libpool.a
 	$(CC) -rdynamic -o $@ $^ -lunwind -lpthread -ldl
 
 .PRECIOUS: $(CALLER_OUT)/%.o
 .PHONY: test-caller
-test-caller: $(CALLER_BIN)
+test-caller: $(CALLER_BIN) $(CALLER_PLUGINS)
 	@set -e; for t in $(CALLER_BIN); do echo "== $${t##*/}"; timeout 300 $$t; done

@@ -13,7 +13,7 @@
 #define JOIN2(a, b) a##_##b
 #define JOIN(a, b)  JOIN2(a, b)
 #define NAME(n)     JOIN(FLAVOUR, n)
-#define FRAME       __attribute__((noinline, noclone, visibility("default")))
+#define FRAME       __attribute__((noinline, visibility("default")))
 
 static void keep(volatile char *p)
 {

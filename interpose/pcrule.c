@@ -10,9 +10,9 @@
 
 enum { FIRST_ENTRIES = 1024, TOMBSTONE = 1 };
 
-static struct {
+static union {
     pc_table table;
-    pc_info none[2];
+    char room[sizeof(pc_table) + 2 * sizeof(pc_info)];
 } empty = {.table = {.mask = 1}};
 
 pc_table *pc_rules = &empty.table;

@@ -105,19 +105,24 @@ static int make_file(size_t bytes)
     return fd;
 }
 
-/* Maps a new sealed file; *fd_out is its descriptor, -1 when it could not be kept. */
-static void *map_file(size_t bytes, int *fd_out)
+/* Nobody may resize the file or map it for writing from now on. */
+static void seal_file(int fd)
 {
-    int fd = make_file(bytes);
-    if (fd < 0)
-        return NULL;
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE);
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
+/* Maps the file, at `at` unless that is NULL, and seals it; the descriptor is used up: kept in *fd_out out of
+   the way, or closed (-1). */
+static void *map_file(int fd, void *at, size_t bytes, int *fd_out)
+{
+    int fixed = at ? MAP_FIXED : 0;
+    void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | fixed, fd, 0);
     if (p == MAP_FAILED) {
         raw_close(fd);
         return NULL;
     }
-    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE);
-    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    seal_file(fd);
     *fd_out = move_high(fd);
     return p;
 }
@@ -132,8 +137,9 @@ static void remember_file(int fd)
 static stats_header *try_file(const table_sizes *t)
 {
     stats_header plan = {0};
-    int fd = -1;
-    stats_header *h = map_file(lay_out(&plan, t), &fd);
+    size_t bytes = lay_out(&plan, t);
+    int fd = make_file(bytes);
+    stats_header *h = fd < 0 ? NULL : map_file(fd, NULL, bytes, &fd);
     if (h) {
         shared = true;
         remember_file(fd);
@@ -218,29 +224,46 @@ void publish_fork_parent(void)
     fork_counts = NULL;
 }
 
-static void copy_part(stats_header *to, const stats_header *from, uint32_t at, size_t bytes)
+/* Where the child's copy is made: by writes to the new file, which cost no page faults, or in memory. */
+typedef struct copy_target {
+    int fd; /* -1: memory */
+    char *memory;
+} copy_target;
+
+static bool put(const copy_target *to, size_t at, const void *data, size_t bytes)
 {
-    memcpy((char *)to + at, (const char *)from + at, bytes);
+    if (to->fd < 0)
+        memcpy(to->memory + at, data, bytes);
+    return to->fd < 0 || pwrite(to->fd, data, bytes, (off_t)at) == (ssize_t)bytes;
 }
 
-/* What is in use of `from`, which the parent goes on changing: rows only grow, counts were taken down. */
-static void copy_used(stats_header *to, const stats_header *from)
+static bool put_rows(const copy_target *to, uint32_t at, size_t bytes)
 {
-    memcpy(to, from, sizeof *to);
-    copy_part(to, from, to->pools_at, to->pool_count * sizeof(stats_pool));
-    copy_part(to, from, to->sites_at, to->site_count * sizeof(stats_site));
-    if (to->track)
-        copy_part(to, from, to->lives_at, to->site_count * sizeof(stats_live));
-    copy_part(to, from, to->frames_at, to->frame_count * sizeof(stats_frame));
-    copy_part(to, from, to->modules_at, to->module_count * sizeof(stats_module));
-    copy_part(to, from, to->strings_at, to->string_bytes);
-    if (!fork_counts) {
-        copy_part(to, from, to->tallies_at, to->tally_count * sizeof(stats_tally));
-        return;
-    }
-    to->tally_count = fork_tallies;
-    memcpy(stats_pools(to), fork_counts, fork_pool_bytes);
-    memcpy(stats_tallies(to), fork_counts + fork_pool_bytes, fork_bytes - fork_pool_bytes);
+    return put(to, at, stats_at(published, at), bytes);
+}
+
+/* Pools and tallies as they were at the fork; when that could not be kept, as the parent has them by now. */
+static bool put_counts(const copy_target *to, const stats_header *h)
+{
+    const char *pools = fork_counts ? fork_counts : (const char *)stats_pools(published);
+    const char *tallies =
+        fork_counts ? fork_counts + fork_pool_bytes : (const char *)stats_tallies(published);
+    return put(to, h->pools_at, pools, fork_pool_bytes) &&
+           put(to, h->tallies_at, tallies, fork_tallies * sizeof(stats_tally));
+}
+
+/* Everything in use. The parent goes on changing it: rows only grow, and counts were taken down. */
+static bool put_used(const copy_target *to)
+{
+    stats_header h = *published;
+    h.tally_count = fork_tallies;
+    h.pid = (uint32_t)getpid();
+    return put(to, 0, &h, sizeof h) && put_counts(to, &h) &&
+           put_rows(to, h.sites_at, h.site_count * sizeof(stats_site)) &&
+           (!h.track || put_rows(to, h.lives_at, h.site_count * sizeof(stats_live))) &&
+           put_rows(to, h.frames_at, h.frame_count * sizeof(stats_frame)) &&
+           put_rows(to, h.modules_at, h.module_count * sizeof(stats_module)) &&
+           put_rows(to, h.strings_at, h.string_bytes);
 }
 
 /* The descriptor may be the host's by now: it closed ours and the number was used again. */
@@ -253,40 +276,47 @@ static void close_old_file(void)
     file_fd = -1;
 }
 
-/* Puts the memory at `from` where the published mapping stands. */
-static bool take_place(void *from, size_t bytes)
+/* A file of the child's own, mapped where the parent's stands. */
+static bool move_to_file(size_t bytes, int *fd)
 {
-    return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, published) != MAP_FAILED;
+    copy_target to = {.fd = make_file(bytes)};
+    if (to.fd < 0)
+        return false;
+    if (put_used(&to))
+        return map_file(to.fd, published, bytes, fd) != NULL;
+    raw_close(to.fd);
+    return false;
 }
 
-/* Without a new mapping: private pages of the old file, so that at least nothing of the parent changes. */
-static void part_from_parent(size_t bytes)
+static bool move_to_memory(size_t bytes)
 {
-    if (file_fd >= 0 && mmap(published, bytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file_fd, 0) != MAP_FAILED)
-        shared = false;
-    close_old_file();
+    copy_target to = {.fd = -1, .memory = os_map(bytes)};
+    if (!to.memory)
+        return false;
+    put_used(&to);
+    shared = false;
+    return mremap(to.memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, published) != MAP_FAILED;
+}
+
+/* Private pages of the old file, so that at least nothing of the parent changes. */
+static void move_to_private_pages(size_t bytes)
+{
+    if (file_fd < 0 || mmap(published, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
+                            file_fd, 0) == MAP_FAILED)
+        return;
+    shared = false;
+    published->pid = (uint32_t)getpid();
 }
 
 void publish_fork_child(void)
 {
+    int fd = -1;
     if (!published || !shared)
         return;
     size_t bytes = published->bytes;
-    int fd = -1;
-    stats_header *copy = map_file(bytes, &fd);
-    bool file = copy != NULL;
-    if (!copy)
-        copy = os_map(bytes);
-    if (copy)
-        copy_used(copy, published);
-    if (copy && take_place(copy, bytes)) {
-        shared = file;
-        close_old_file();
-        remember_file(fd);
-    } else {
-        part_from_parent(bytes);
-    }
-    published->pid = (uint32_t)getpid();
+    if (!move_to_file(bytes, &fd) && !move_to_memory(bytes))
+        move_to_private_pages(bytes);
+    close_old_file();
+    remember_file(fd);
     publish_fork_parent();
 }

@@ -102,6 +102,20 @@ static bool largest(const struct source *s, const heap *h, const zone *z, heap_f
     return true;
 }
 
+/* Free blocks kept dirty belong to no heap: the zone's own heap shows them, or the outermost of those that
+ * share it. */
+static bool add_dirty(const struct source *s, const heap *h, const zone *z, heap_figures *out)
+{
+    heap parent = {.zone = NULL};
+    if (h->parent && !read_bytes(s, h->parent, &parent, sizeof parent))
+        return false;
+    if (parent.zone != h->zone) {
+        out->committed_bytes += (uint64_t)z->dirty << BLOCK_SHIFT;
+        out->free_bytes += (uint64_t)z->dirty << BLOCK_SHIFT;
+    }
+    return true;
+}
+
 bool heap_figures_read(uint64_t world_at, uint64_t heap_at, memory_reader *reader, void *arg,
                        heap_figures *out)
 {
@@ -112,9 +126,6 @@ bool heap_figures_read(uint64_t world_at, uint64_t heap_at, memory_reader *reade
     if (!s.reader(arg, world_at, &s.w, sizeof s.w) || !s.reader(arg, heap_at, &h, sizeof h) || !h.zone)
         return false;
     s.reader = reader;
-    if (!read_bytes(&s, h.zone, &z, sizeof z) || !add_zone(&s, &z, h.id, out) || !largest(&s, &h, &z, out))
-        return false;
-    out->committed_bytes += (uint64_t)z.dirty << BLOCK_SHIFT;
-    out->free_bytes += (uint64_t)z.dirty << BLOCK_SHIFT;
-    return true;
+    return read_bytes(&s, h.zone, &z, sizeof z) && add_zone(&s, &z, h.id, out) && largest(&s, &h, &z, out) &&
+           add_dirty(&s, &h, &z, out);
 }

@@ -38,6 +38,20 @@ static void run_true(int number)
     free(argument);
 }
 
+/* a child that gives up: what it does at its end must not be taken for the parent's */
+static void give_up(void)
+{
+    pid_t pid = vfork();
+    if (pid == 0) {
+        free(opaque(malloc(500)));
+        execl("/no/such/program", "none", (char *)NULL);
+        _exit(7);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    expect(status == 7 << 8, "vfork child that gives up, expected status 7, got 0x%x", status);
+}
+
 static void spawn_true(void)
 {
     char *arguments[] = {"true", NULL};
@@ -57,6 +71,7 @@ int main(void)
         expect_equal("pthread_create", 0, pthread_create(&worker[i], NULL, work, NULL));
     for (int i = 0; i < 40; i++) {
         run_true(i);
+        give_up();
         spawn_true();
     }
     stop = true;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A game with a zone allocator of its own: crispy-doom plays a demo of freedoom as fast as it can, on a virtual screen.
 packages='crispy-doom freedoom xvfb' programs='/usr/games/crispy-doom Xvfb' reports='report.crispy-doom*.json'
-that=('counted.allocs > 1000' 'pool["RenderWare"].allocs > 0')
+that=('counted.allocs > 100' 'counted.live_bytes > 16 << 20' 'pool["RenderWare"].allocs > 0')
 wad=/usr/share/games/doom/freedoom1.wad
 normalise() { sed -n 's/.*timed \([0-9]*\) gametics.*/\1 gametics/p'; }
 host_run() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A server that generates a world from a fixed seed, runs a mod's Lua over it, prints a sum over all its nodes, and ends.
 packages='minetest-server' programs=/usr/lib/minetest/minetestserver reports='report.minetestserver*.json' busy=--busy
-that=('pool["Lua"].allocs + pool["STL"].allocs > 100000' 'counted.allocs > 500000')
+that=('pool["Lua"].allocs + pool["STL"].allocs > 100000' 'counted.allocs > 200000')
 normalise() { sed -n 's/.*\[sum\] //p' err; }
 prepare() {
     rm -rf world

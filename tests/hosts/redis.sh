@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # redis-server (Debian's asks for jemalloc by itself) under redis-benchmark, a Lua script, a background save.
-packages='redis-server redis-tools' programs='redis-server redis-benchmark redis-cli' reports='report.*redis-server*.json'
-that=('counted.allocs > 100000') busy=--busy
+packages='redis-server redis-tools' programs='redis-server redis-benchmark redis-cli' reports='report.redis-*.json'
+that=('counted.allocs > 10000') busy=--busy
 port=17399
 ask() { redis-cli -p $port "$@"; }
 host_run() {

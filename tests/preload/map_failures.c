@@ -264,7 +264,7 @@ int main(int argc, char **argv)
         expect(status == 0 || gave_up, "%s: call %d of %d refused, expected status 0, got 0x%x", mode, n,
                run.calls, status);
         if (!run.hits) {
-            dprintf(STDERR_FILENO, "%s: %d calls refused one after the other\n", mode, n - 1);
+            print(STDERR_FILENO, "%s: %d calls refused one after the other", mode, n - 1);
             return passed();
         }
     }

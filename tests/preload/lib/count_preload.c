@@ -15,7 +15,6 @@
 #include "../check.h"
 
 static atomic_ulong allocs, frees, reallocs, alloc_bytes;
-static __thread int inside __attribute__((tls_model("initial-exec")));
 
 #define COUNT(counter, by) atomic_fetch_add_explicit(&(counter), (by), memory_order_relaxed)
 
@@ -35,8 +34,7 @@ static void *next(void **kept, const char *name)
 
 static void *count_alloc(void *p, size_t bytes)
 {
-    inside--;
-    if (p && !inside) {
+    if (p) {
         COUNT(allocs, 1);
         COUNT(alloc_bytes, bytes);
     }
@@ -45,14 +43,12 @@ static void *count_alloc(void *p, size_t bytes)
 
 static void count_free(void *p)
 {
-    if (p && !inside)
+    if (p)
         COUNT(frees, 1);
 }
 
 static void count_realloc(void *old, void *p, size_t bytes)
 {
-    if (inside)
-        return;
     if (old && !bytes) {
         COUNT(frees, 1);
         return;
@@ -67,16 +63,13 @@ static void count_realloc(void *old, void *p, size_t bytes)
 #define ALLOC(name, symbol, parameters, arguments, bytes)                                                    \
     void *name parameters                                                                                    \
     {                                                                                                        \
-        inside++;                                                                                            \
         return count_alloc(NEXT(symbol, void *(*)parameters) arguments, (bytes));                            \
     }
 #define FREE(name, symbol, parameters, arguments)                                                            \
     void name parameters                                                                                     \
     {                                                                                                        \
         count_free(p);                                                                                       \
-        inside++;                                                                                            \
         NEXT(symbol, void(*) parameters) arguments;                                                          \
-        inside--;                                                                                            \
     }
 
 ALLOC(malloc, "malloc", (size_t n), (n), n)
@@ -89,7 +82,6 @@ FREE(free, "free", (void *p), (p))
 
 int posix_memalign(void **out, size_t align, size_t n)
 {
-    inside++;
     int error = NEXT("posix_memalign", int (*)(void **, size_t, size_t))(out, align, n);
     count_alloc(error ? NULL : *out, n);
     return error;
@@ -97,9 +89,7 @@ int posix_memalign(void **out, size_t align, size_t n)
 
 void *realloc(void *old, size_t n)
 {
-    inside++;
     void *p = NEXT("realloc", void *(*)(void *, size_t))(old, n);
-    inside--;
     count_realloc(old, p, n);
     return p;
 }
@@ -107,34 +97,16 @@ void *realloc(void *old, size_t n)
 void *reallocarray(void *old, size_t count, size_t n)
 {
     size_t bytes;
-    inside++;
     void *p = NEXT("reallocarray", void *(*)(void *, size_t, size_t))(old, count, n);
-    inside--;
     if (!__builtin_mul_overflow(count, n, &bytes))
         count_realloc(old, p, bytes);
     return p;
 }
 
-/* The operators by their C++ names. An exception that leaves the next operator also leaves `inside` raised:
-   hence the clean-up. */
-static void leave(int *unused)
-{
-    inside--;
-}
-
+/* the operators by their C++ names */
 #define NEW(symbol, parameters, arguments)                                                                   \
     void *symbol parameters;                                                                                 \
-    void *symbol parameters                                                                                  \
-    {                                                                                                        \
-        void *p;                                                                                             \
-        {                                                                                                    \
-            int guard __attribute__((cleanup(leave))) = inside++;                                            \
-            (void)guard;                                                                                     \
-            p = NEXT(#symbol, void *(*)parameters) arguments;                                                \
-        }                                                                                                    \
-        inside++;                                                                                            \
-        return count_alloc(p, n);                                                                            \
-    }
+    ALLOC(symbol, #symbol, parameters, arguments, n)
 #define DELETE(symbol, parameters, arguments)                                                                \
     void symbol parameters;                                                                                  \
     FREE(symbol, #symbol, parameters, arguments)
@@ -166,7 +138,6 @@ __attribute__((destructor)) static void write_totals(void)
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
     if (fd < 0)
         return;
-    dprintf(fd, "allocs %lu\nfrees %lu\nreallocs %lu\nalloc_bytes %lu\n", allocs, frees, reallocs,
-            alloc_bytes);
+    print(fd, "allocs %lu\nfrees %lu\nreallocs %lu\nalloc_bytes %lu", allocs, frees, reallocs, alloc_bytes);
     close(fd);
 }

@@ -89,6 +89,8 @@ const rule builtin_rules[] = {
     LIBC("*mktime"),
     LIBC("strftime*"),
     LIBC("iconv_open"),
+    LIBC("mb*towc*"),
+    LIBC("wc*tomb*"),
     MODULE("System", "*/gconv/*.so"),
     /* Copies of environment variables, which libc keeps. */
     LIBC("*setenv"),

@@ -66,6 +66,7 @@ static bool name_ok(struct reader *r, const char *name, size_t length)
     return true;
 }
 
+/* A section [pool NAME]: the keys that follow are its. */
 static void open_pool(struct reader *r, const char *name, size_t length)
 {
     config_file *f = r->file;
@@ -87,6 +88,7 @@ static void open_pool(struct reader *r, const char *name, size_t length)
     r->place = PLACE_POOL;
 }
 
+/* The kinds a process may have; arenas and hunks are for the library's users. */
 static bool set_kind(config_pool *p, const char *value)
 {
     static const pool_kind kinds[] = {POOL_HEAP, POOL_RETAIL, POOL_CLUMP};
@@ -117,6 +119,7 @@ static void set_parent(struct reader *r, const char *value)
     memcpy(r->pool->parent, value, length + 1);
 }
 
+/* limit and size are one key. */
 static void take_key(struct reader *r, enum key key, const char *value)
 {
     config_pool *p = r->pool;
@@ -156,6 +159,7 @@ static void take_pool_key(struct reader *r, const char *name, const char *value)
 
 /* --- rules and symbol maps ------------------------------------------------------------------------ */
 
+/* A line of [rules]: its conditions are kept, its pool is looked up when all is read (rules_bind). */
 static void take_rule(struct reader *r, const char *name, const char *value)
 {
     char why[WHY_BYTES];
@@ -189,6 +193,7 @@ static void take_map(struct reader *r, const char *module, const char *value)
         r->file->errors++;
 }
 
+/* `symbols MODULE`, not a pool that happens to be called symbols. */
 static bool is_map(const char *name)
 {
     return strncmp(name, "symbols", 7) == 0 && (name[7] == ' ' || name[7] == '\t');

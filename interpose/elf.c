@@ -46,6 +46,7 @@ static bool find_build_id(const uint8_t *p, size_t size, elf_id *out)
     return false;
 }
 
+/* An ELF object of this machine's word size and byte order. */
 static bool header_ok(const ElfW(Ehdr) * e)
 {
     return memcmp(e->e_ident, ELFMAG, SELFMAG) == 0 &&
@@ -119,6 +120,7 @@ static uint32_t count_gnu(const elf_image *image, uintptr_t at)
     }
 }
 
+/* The old hash table tells the number outright; most objects have only the new one. */
 static uint32_t count_symbols(const elf_image *image, uintptr_t hash, uintptr_t gnu_hash)
 {
     if (hash && inside(image, hash, 8))
@@ -171,6 +173,7 @@ struct file {
     ElfW(Ehdr) header;
 };
 
+/* Whole pieces only: a file that ends early is not read. */
 static bool read_at(const struct file *f, void *out, size_t size, uint64_t offset)
 {
     return offset <= f->size && size <= f->size - offset &&
@@ -233,6 +236,7 @@ static bool same_build(const struct file *f, const elf_symbols *s, const elf_id 
     return true;
 }
 
+/* The one full symbol table and the strings it names. */
 static bool map_symbols(const struct file *f, elf_symbols *s)
 {
     for (uint32_t i = 0; i < s->section_count; i++) {

@@ -13,6 +13,7 @@
 
 enum { WORD_MOST = 1024 };
 
+/* Where the fault is described; `wrong` fills it and is false. */
 struct reason {
     char *text;
     size_t cap;
@@ -25,6 +26,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* The value of a digit in any base up to 16; 99 fits none. */
 static int digit_of(char c)
 {
     if (c >= '0' && c <= '9')
@@ -63,6 +65,7 @@ bool rule_bytes(const char *text, const char *end, uint64_t *out)
     return read_number(text, end, 10, &v) && !__builtin_mul_overflow(v, unit, out);
 }
 
+/* Hexadecimal with or without 0x. */
 static bool read_hex(const char *p, const char *end, uint64_t *out)
 {
     if (end - p > 2 && p[0] == '0' && (p[1] | 0x20) == 'x')
@@ -87,6 +90,7 @@ static bool read_range(const char *text, uint64_t most, uint64_t *min, uint64_t 
     return *min <= *max && *max <= most;
 }
 
+/* Patterns are kept as they stand; glob.h says what they mean. */
 static bool read_glob(const char *key, const char *value, const char **out, struct reason *why)
 {
     if (*out)
@@ -97,6 +101,7 @@ static bool read_glob(const char *key, const char *value, const char **out, stru
     return true;
 }
 
+/* The names reports use, and the other functions that count under them. */
 static bool read_entry(const char *value, rule *r, struct reason *why)
 {
     static const struct {
@@ -162,6 +167,7 @@ static bool read_addr(const char *value, rule *r, struct reason *why)
     return true;
 }
 
+/* One `key:value`; the word is cut at its colon. */
 static bool read_condition(char *word, rule *r, struct reason *why)
 {
     char *colon = strchr(word, ':');
@@ -231,6 +237,7 @@ rule *rule_keep(const rule *r)
     return copy;
 }
 
+/* Quotes come back where a blank needs them. */
 static void add_text(char *out, size_t cap, const char *key, const char *value)
 {
     size_t n = strlen(out);
@@ -239,6 +246,7 @@ static void add_text(char *out, size_t cap, const char *key, const char *value)
         fmt_text(out + n, cap - n, quote ? " %s:\"%s\"" : " %s:%s", key, value);
 }
 
+/* Nothing when the range is the default one. */
 static void add_range(char *out, size_t cap, const char *key, uint64_t min, uint64_t max, uint64_t any)
 {
     size_t n = strlen(out);

@@ -54,6 +54,7 @@ static char *next_word(char **at, size_t *length)
     return word;
 }
 
+/* All of the word, hexadecimal with or without 0x. */
 static bool read_hex(const char *word, size_t length, uint64_t *out)
 {
     uint64_t v = 0;
@@ -74,6 +75,7 @@ static bool read_hex(const char *word, size_t length, uint64_t *out)
     return true;
 }
 
+/* nm's letter for the kind of a symbol. */
 static bool is_type(const char *word, size_t length)
 {
     char c = length == 1 ? (char)(*word | 0x20) : 0;
@@ -140,6 +142,7 @@ static enum line_kind read_line(char *line, struct entry *e)
     return read_hex(word, length, &e->address) ? read_rest(p, e) : LINE_BAD;
 }
 
+/* How many entries there can be. */
 static size_t count_lines(const char *text, size_t size)
 {
     size_t n = 1;
@@ -195,6 +198,7 @@ static void sort(struct entry *a, size_t n)
     }
 }
 
+/* Of equal addresses the first stays. */
 static size_t drop_equal(struct entry *a, size_t n)
 {
     size_t kept = 0;
@@ -204,6 +208,7 @@ static size_t drop_equal(struct entry *a, size_t n)
     return kept;
 }
 
+/* At the end: the first map of a module counts. */
 static void append(symbol_map *m)
 {
     symbol_map **end = &maps;

@@ -63,6 +63,7 @@ static uint32_t survey(symbol_table *t)
     return n;
 }
 
+/* Functions beyond 4 GiB of the lowest have no place here; no object is that large. */
 static void collect(symbol_table *t, uint32_t most)
 {
     for (uint32_t i = 0; i < t->from.count && t->count < most; i++) {
@@ -73,6 +74,7 @@ static void collect(symbol_table *t, uint32_t most)
     }
 }
 
+/* Stable, by eleven bits of the start. */
 static void sort_pass(const struct place *from, struct place *to, uint32_t n, unsigned shift)
 {
     uint32_t at[RADIX] = {0}, sum = 0;

@@ -122,6 +122,8 @@ heap *heap_by_id(uint32_t id);
 pool *heap_locked_pool(const void *p);
 /* A run for a fixed-size pool, its blocks marked so that heap_locked_pool finds it. */
 void *heap_host(heap_thread *me, heap *h, size_t size, pool *guest);
+/* Marks a live run as the home of `guest` (NULL: an ordinary block again). False: p is no run. */
+bool heap_mark_host(void *p, pool *guest);
 
 /* Takes back what other threads freed, gives back empty blocks and old pages; `force`: all of them. */
 void heap_trim(heap_thread *me, bool force);

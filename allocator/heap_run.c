@@ -220,21 +220,28 @@ void *heap_resize(heap_thread *me, void *p, size_t size)
 
 /* --- a run that a fixed-size pool lives in -------------------------------------------------------- */
 
+bool heap_mark_host(void *p, pool *guest)
+{
+    block *b = block_of(p);
+    if (b->kind != BLOCK_RUN || heap_judge(p) != POOL_OK)
+        return false;
+    heap *h = heap_by_id(b->heap);
+    lock_take(&h->zone->lock);
+    for (uint32_t i = 0; i < b->run_blocks; i++) {
+        b[i].kind = i && guest ? BLOCK_INNER : i ? BLOCK_FREE : BLOCK_RUN;
+        b[i].run_first = block_number(b);
+        b[i].pool = guest;
+    }
+    lock_drop(&h->zone->lock);
+    heap_count(h, guest ? -(int64_t)b->run_bytes : (int64_t)b->run_bytes);
+    return true;
+}
+
 void *heap_host(heap_thread *me, heap *h, size_t size, pool *guest)
 {
     front *f = heap_front(me, h);
     void *p = f && size > FRAGMENT_MAX ? front_alloc_aligned(f, size, GRANULE) : NULL;
-    if (!p || block_of(p)->kind != BLOCK_RUN)
-        return NULL;
-    block *b = block_of(p);
-    lock_take(&heap_by_id(b->heap)->zone->lock);
-    for (uint32_t i = 0; i < b->run_blocks; i++) {
-        b[i].kind = i ? BLOCK_INNER : BLOCK_RUN;
-        b[i].run_first = block_number(b);
-        b[i].pool = guest;
-    }
-    lock_drop(&heap_by_id(b->heap)->zone->lock);
-    return p;
+    return p && heap_mark_host(p, guest) ? p : NULL;
 }
 
 pool *heap_locked_pool(const void *p)

@@ -29,11 +29,10 @@ static void enter(pool *p)
 static void publish(pool *p)
 {
     pool_stats now = p->counts;
+    now.committed_bytes = p->published->committed_bytes;
+    now.largest_free_bytes = p->published->largest_free_bytes;
     if (p->ops->stats && (now.allocs + now.frees + now.failed) % FULL_PUBLISH_EVERY < 2)
         p->ops->stats(p, &now);
-    else
-        now.largest_free_bytes = p->published->largest_free_bytes;
-    now.committed_bytes = p->last - p->first + 1;
     now.free_bytes = p->ops->free_bytes ? p->ops->free_bytes(p) : 0;
     *p->published = now;
 }

@@ -36,7 +36,8 @@ typedef enum pool_over { OVER_WARN, OVER_FAIL, OVER_SPILL, OVER_ABORT } pool_ove
 
 enum pool_flags {
     POOL_SHARED = 1, /* take the lock round every call */
-    POOL_HOSTS = 2   /* other pools live in its blocks */
+    POOL_HOSTS = 2,  /* other pools live in its blocks */
+    POOL_GONE = 4    /* removed; the struct stays for whoever still looks at it */
 };
 
 enum pool_option {

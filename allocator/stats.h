@@ -44,6 +44,7 @@ typedef struct stats_pool {
     uint64_t failed, over_limit; /* requests refused; requests beyond the limit, whatever came of it */
     uint64_t heap;               /* address of the heap in the process (heap_stats.h), 0 for locked kinds */
     pool_stats locked;           /* figures of a locked kind (retail, clump, ...), kept under its lock */
+    uint64_t mark_live_bytes, mark_live_blocks, mark_allocs; /* at the last poolmem_mark (header: mark_ns) */
 } stats_pool;
 
 /* One call-site: a pool and the frames from the innermost out to the one that decided. */

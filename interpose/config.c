@@ -196,7 +196,11 @@ static void define_pool(config_pool *p)
     int parent = *p->parent ? config_file_pool(&loaded, p->parent) : -1;
     if (parent >= 0)
         define_pool(&loaded.pools[parent]);
-    pool_spec spec = {p->name, *p->parent ? p->parent : NULL, p->kind, p->size, p->over};
+    pool_spec spec = {.name = p->name,
+                      .parent = *p->parent ? p->parent : NULL,
+                      .kind = p->kind,
+                      .size = p->size,
+                      .over = p->over};
     if (pools_define(&spec) < 0)
         complain(loaded.path, line, "pool %s cannot be made, expected fewer or smaller pools", p->name);
     else if (config_now.verbose >= 2)

@@ -166,16 +166,20 @@ static bool write_heap_profile(report *r, const char *path, char *buf, size_t ca
     return ok;
 }
 
-bool output_report(report *r, const char *target, char *buf, size_t cap, char *path)
+bool output_report_as(report *r, const char *path, report_format f, char *buf, size_t cap)
 {
     static writer *const writers[] = {
         [FORMAT_TEXT] = report_text, [FORMAT_JSON] = report_json, [FORMAT_FOLDED] = report_folded};
+    if (f == FORMAT_HEAP)
+        return write_heap_profile(r, path, buf, cap);
+    return write_path(r, path, writers[f], buf, cap);
+}
+
+bool output_report(report *r, const char *target, char *buf, size_t cap, char *path)
+{
     if (!output_path(r, target, path, OUTPUT_PATH))
         return refuse(target, "name too long");
     if (strcmp(target, "stderr") == 0)
         return write_to(r, 2, report_text, target, buf, cap);
-    report_format f = report_format_of(path);
-    if (f == FORMAT_HEAP)
-        return write_heap_profile(r, path, buf, cap);
-    return write_path(r, path, writers[f], buf, cap);
+    return output_report_as(r, path, report_format_of(path), buf, cap);
 }

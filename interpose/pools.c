@@ -4,15 +4,15 @@
  * Locking: registry lock for writers; pools_count is stored after the row is complete.
  */
 #include "pools.h"
-#include "clump.h"
 #include "meta.h"
+#include "pools_fixed.h"
 #include "publish.h"
-#include "retail.h"
 
 #include <string.h>
 
 static heap global_heap, system_heap;
 static pool *table[POOLS_MAX];
+static pool *above[POOLS_MAX]; /* parent in the tree, also of a pool that has its memory from the system */
 static uint32_t count; /* atomic */
 static lock guard = LOCK_INIT(RANK_REGISTRY);
 
@@ -35,9 +35,18 @@ const char *pools_name(uint32_t id)
 int pools_find(const char *name)
 {
     for (uint32_t i = 0; i < pools_count(); i++)
-        if (!strcmp(table[i]->name, name))
+        if (!(table[i]->flags & POOL_GONE) && !strcmp(table[i]->name, name))
             return (int)i;
     return -1;
+}
+
+/* A removed pool of that name and kind, whose row serves again. */
+static pool *gone(const pool_spec *s)
+{
+    for (uint32_t i = 0; i < pools_count(); i++)
+        if (table[i]->flags & POOL_GONE && table[i]->kind == s->kind && !strcmp(table[i]->name, s->name))
+            return table[i];
+    return NULL;
 }
 
 front *pools_front(thread *t, uint32_t id)
@@ -52,7 +61,7 @@ front *pools_front(thread *t, uint32_t id)
 static pool *deepest(pool *outer, const void *p)
 {
     for (uint32_t i = outer->id + 1; outer->flags & POOL_HOSTS && i < pools_count(); i++)
-        if (table[i]->parent == outer && pool_contains(table[i], p))
+        if (above[i] == outer && pool_contains(table[i], p))
             return deepest(table[i], p);
     return outer;
 }
@@ -70,11 +79,17 @@ pool *pools_of(const void *p)
     return fixed ? fixed : h ? &h->pool : NULL;
 }
 
-static void add_row(uint32_t id, pool *p)
+pool *pools_parent(const pool *p)
+{
+    return above[p->id];
+}
+
+static void add_row(uint32_t id, pool *p, pool *parent)
 {
     table[id] = p;
+    above[id] = parent;
     p->id = id;
-    publish_pool(id, p->name, p->parent ? p->parent->id : id, (pool_kind)p->kind, (pool_over)p->over,
+    publish_pool(id, p->name, parent ? parent->id : id, (pool_kind)p->kind, (pool_over)p->over,
                  p->limit);
     if (p->kind == POOL_HEAP) {
         stats_pool *row = &stats_pools(published)[id];
@@ -93,8 +108,8 @@ bool pools_boot(void)
     if (!heap_create(&system_heap, STATS_POOL_SYSTEM, "System", &global_heap, 0, OVER_WARN))
         return false;
     system_heap.exempt = true;
-    add_row(STATS_POOL_GLOBAL, &global_heap.pool);
-    add_row(STATS_POOL_SYSTEM, &system_heap.pool);
+    add_row(STATS_POOL_GLOBAL, &global_heap.pool, NULL);
+    add_row(STATS_POOL_SYSTEM, &system_heap.pool, &global_heap.pool);
     return true;
 }
 
@@ -104,42 +119,22 @@ static pool *make_heap(const pool_spec *s, uint32_t id, pool *parent)
     return h && heap_create(h, id, s->name, above, s->size, s->over) ? &h->pool : NULL;
 }
 
-/* One block of the parent: a run of a heap, marked as the pool's, or a block of another fixed-size pool. */
-static void *take_block(pool *p, pool *parent, size_t size)
-{
-    if (parent->kind == POOL_HEAP)
-        return heap_host(&self->heap, (heap *)parent, size > FRAGMENT_MAX ? size : FRAGMENT_MAX + 1, p);
-    parent->flags |= POOL_HOSTS;
-    return pool_get(parent, size, CLUMP_ALIGN);
-}
-
-static pool_status lay_out(pool *p, const pool_spec *s, pool *parent, void *block)
-{
-    if (s->kind == POOL_RETAIL)
-        return retail_init_in_place((retail_pool *)p, parent, block, s->size, s->name);
-    pool_status made = clump_init_in_place((clump *)p, parent, block, s->size, s->name);
-    if (made == POOL_OK)
-        pool_set_option(p, POOL_OPTION_COUNT_FREES, 1); /* else what the program frees would be lost */
-    return made;
-}
-
-static pool *make_fixed(const pool_spec *s, pool *parent)
-{
-    pool *p = meta_alloc(s->kind == POOL_RETAIL ? sizeof(retail_pool) : sizeof(clump));
-    void *block = p && s->size ? take_block(p, parent, s->size) : NULL;
-    if (!block || lay_out(p, s, parent, block) != POOL_OK)
-        return NULL;
-    p->flags |= POOL_SHARED;
-    p->over = (uint8_t)s->over;
-    return p;
-}
-
 static void set_limits(pool *p, const pool_spec *s)
 {
     if (p->kind != POOL_HEAP)
         return;
     heap_set_limit((heap *)p, s->size, s->over);
-    publish_pool(p->id, p->name, p->parent ? p->parent->id : p->id, POOL_HEAP, s->over, s->size);
+    publish_pool(p->id, p->name, above[p->id] ? above[p->id]->id : p->id, POOL_HEAP, s->over, s->size);
+}
+
+void pools_set_limit(pool *p, uint64_t limit, pool_over over)
+{
+    lock_take(&guard);
+    if (p->kind == POOL_HEAP)
+        set_limits(p, &(pool_spec){.size = limit, .over = over});
+    else
+        p->over = (uint8_t)over; /* its size is its limit */
+    lock_drop(&guard);
 }
 
 static int define_locked(const pool_spec *s)
@@ -154,11 +149,16 @@ static int define_locked(const pool_spec *s)
         parent = define_locked(&(pool_spec){.name = s->parent});
     if (parent < 0 || count == POOLS_MAX)
         return -1;
-    bool fixed = s->kind == POOL_RETAIL || s->kind == POOL_CLUMP;
-    pool *p = fixed ? make_fixed(s, table[parent]) : make_heap(s, count, table[parent]);
+    pool *old = gone(s);
+    if (old && s->kind == POOL_HEAP) {
+        old->flags &= (uint16_t)~POOL_GONE;
+        set_limits(old, s);
+        return (int)old->id;
+    }
+    pool *p = s->kind == POOL_HEAP ? make_heap(s, count, table[parent]) : pools_make_fixed(s, table[parent]);
     if (!p)
         return -1;
-    add_row(count, p);
+    add_row(count, p, table[parent]);
     return (int)p->id;
 }
 
@@ -168,6 +168,39 @@ int pools_define(const pool_spec *s)
     int id = define_locked(s);
     lock_drop(&guard);
     return id;
+}
+
+static bool has_children(const pool *p)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (above[i] == p && !(table[i]->flags & POOL_GONE))
+            return true;
+    return false;
+}
+
+/* What an arena or a hunk holds goes with it; of the other kinds nothing may be left. */
+static bool holds_blocks(pool *p)
+{
+    return p->kind == POOL_HEAP ? !pool_check_empty(p)
+                                : (p->kind == POOL_RETAIL || p->kind == POOL_CLUMP) && p->counts.live_blocks;
+}
+
+static pool_status remove_locked(pool *p)
+{
+    if (p->id <= STATS_POOL_SYSTEM)
+        return POOL_UNSUPPORTED;
+    if (has_children(p) || holds_blocks(p))
+        return POOL_MISMATCH;
+    p->flags |= POOL_GONE;
+    return p->kind == POOL_HEAP ? POOL_OK : pools_end_fixed(p);
+}
+
+pool_status pools_remove(pool *p)
+{
+    lock_take(&guard);
+    pool_status s = remove_locked(p);
+    lock_drop(&guard);
+    return s;
 }
 
 bool pools_fork_prepare(void)

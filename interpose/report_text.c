@@ -283,11 +283,35 @@ static void put_leaks(const report *r, sink *out)
         put_leak(r, &r->sites[at], out);
 }
 
+/* What has changed since the program said poolmem_mark. */
+static void put_mark(const report *r, sink *out)
+{
+    const stats_header *h = r->view.header;
+    char label[sizeof h->mark];
+    memcpy(label, h->mark, sizeof label);
+    label[sizeof label - 1] = 0;
+    sink_text(out, "\nsince mark '%s', %lu.%lu s ago\n%-24s%16s%12s%12s\n", label,
+              (r->source.now_ns - h->mark_ns) / 1000000000u,
+              (r->source.now_ns - h->mark_ns) / 100000000u % 10u, "pool", "live bytes", "blocks", "allocs");
+    for (uint32_t i = 0; i < r->pool_count; i++) {
+        const pool_stats *now = &r->pools[r->order[i]].stats;
+        const stats_pool *then = &r->view.pools[r->order[i]];
+        int64_t bytes = (int64_t)(now->live_bytes - then->mark_live_bytes);
+        int64_t blocks = (int64_t)(now->live_blocks - then->mark_live_blocks);
+        int64_t allocs = (int64_t)(now->allocs - then->mark_allocs);
+        if (bytes || blocks || allocs)
+            sink_text(out, "%-24s%16ld%12ld%12ld\n", r->pools[r->order[i]].name, (long)bytes, (long)blocks,
+                      (long)allocs);
+    }
+}
+
 void report_text(const report *r, sink *out)
 {
     put_title(r, out);
     put_table(r, out);
     put_sums(r, out);
+    if (r->view.header->mark_ns)
+        put_mark(r, out);
     if (r->view.lives && r->source.reason == REASON_EXIT)
         put_leaks(r, out);
     for (uint32_t i = 0; i < r->pool_count; i++)

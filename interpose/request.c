@@ -90,9 +90,9 @@ static uint64_t resident_bytes(void)
     return pages * os_page_size();
 }
 
-static void write_one(report_reason why)
+void request_source(report_source *s, report_reason why)
 {
-    report_source s = {
+    *s = (report_source){
         .header = published,
         .bytes = published->bytes,
         .figures = heap_figures_read,
@@ -102,6 +102,12 @@ static void write_one(report_reason why)
         .now_ns = os_time_ns(),
         .rss_bytes = resident_bytes(),
     };
+}
+
+static void write_one(report_reason why)
+{
+    report_source s;
+    request_source(&s, why);
     report *r = report_take(&s, report_memory());
     char *out = report_memory() + round_up(report_bytes(), OS_PAGE), path[OUTPUT_PATH];
     if (!r || !output_report(r, target, out, OUTPUT_BYTES, path))

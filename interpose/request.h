@@ -15,6 +15,9 @@ void request_boot(const char *target, int signal);
    or by the thread that is writing reports now. Keeps errno. */
 void request_report(report_reason why);
 
+/* What a report of this process is made from; counts it. Async-signal-safe. */
+void request_source(report_source *s, report_reason why);
+
 /* This thread is inside request_report: what it was called for will be done when that returns. */
 bool request_is_here(void);
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pools_fixed.c - see pools.h: pools of fixed size (retail, clump, arena, hunk): one block of the parent
+ * each, marked as theirs, so that an address leads to the pool that handed it out. Locking: the registry
+ * lock, held by the caller. Cost: laying out, once.
+ */
+#include "pools_fixed.h"
+#include "arena.h"
+#include "clump.h"
+#include "hunk.h"
+#include "meta.h"
+#include "retail.h"
+
+static const size_t struct_bytes[POOL_KINDS] = {[POOL_RETAIL] = sizeof(retail_pool),
+                                                [POOL_CLUMP] = sizeof(clump),
+                                                [POOL_ARENA] = sizeof(arena),
+                                                [POOL_HUNK] = sizeof(hunk)};
+
+/* A run of a heap, marked as the pool's, or a block of another fixed-size pool. */
+static void *take_block(pool *p, pool *parent, size_t size)
+{
+    if (parent->kind == POOL_HEAP)
+        return heap_host(&self->heap, (heap *)parent, size > FRAGMENT_MAX ? size : FRAGMENT_MAX + 1, p);
+    parent->flags |= POOL_HOSTS;
+    return pool_get(parent, size, CLUMP_ALIGN);
+}
+
+static bool lay_retail(pool *p, const pool_spec *s, pool *parent)
+{
+    void *block = s->size ? take_block(p, parent, s->size) : NULL;
+    return block && retail_init_in_place((retail_pool *)p, parent, block, s->size, s->name) == POOL_OK;
+}
+
+static bool lay_clump(pool *p, const pool_spec *s, pool *parent)
+{
+    void *block = s->size ? take_block(p, parent, s->size) : NULL;
+    if (!block || clump_init_in_place((clump *)p, parent, block, s->size, s->name) != POOL_OK)
+        return false;
+    pool_set_option(p, POOL_OPTION_COUNT_FREES, 1); /* else what the program frees would be lost */
+    return true;
+}
+
+static bool lay_arena(pool *p, const pool_spec *s, pool *parent)
+{
+    arena *a = (arena *)p;
+    arena_options o = {.name = s->name, .parent = parent, .chunk = s->chunk};
+    if (!arena_init(a, (int64_t)s->size, &o))
+        return false;
+    if (parent->kind == POOL_HEAP && world_owns(a->first.base))
+        heap_mark_host(a->first.base, p); /* a small one is a fragment: it is found by its range alone */
+    return true;
+}
+
+static bool lay_hunk(pool *p, const pool_spec *s, pool *parent)
+{
+    hunk_options o = {.name = s->name, .low = s->size, .high = s->high};
+    return hunk_init((hunk *)p, &o) == POOL_OK;
+}
+
+pool *pools_make_fixed(const pool_spec *s, pool *parent)
+{
+    static bool (*const lay[POOL_KINDS])(pool *, const pool_spec *, pool *) = {[POOL_RETAIL] = lay_retail,
+                                                                               [POOL_CLUMP] = lay_clump,
+                                                                               [POOL_ARENA] = lay_arena,
+                                                                               [POOL_HUNK] = lay_hunk};
+    pool *p = s->kind < POOL_KINDS && lay[s->kind] ? meta_alloc(struct_bytes[s->kind]) : NULL;
+    if (!p || !lay[s->kind](p, s, parent))
+        return NULL;
+    p->flags |= POOL_SHARED;
+    p->over = (uint8_t)s->over;
+    return p;
+}
+
+static pool_status end_fixed(pool *p)
+{
+    switch (p->kind) {
+    case POOL_ARENA:
+        arena_free((arena *)p);
+        return POOL_OK;
+    case POOL_HUNK:
+        hunk_free((hunk *)p);
+        return POOL_OK;
+    default:
+        return pool_destroy(p);
+    }
+}
+
+pool_status pools_end_fixed(pool *p)
+{
+    pool *parent = pools_parent(p);
+    void *home = (void *)p->first;
+    bool hosted = home && world_owns(home) && parent->kind == POOL_HEAP && heap_mark_host(home, NULL);
+    bool by_us = hosted && (p->kind == POOL_RETAIL || p->kind == POOL_CLUMP);
+    pool_status s = end_fixed(p);
+    if (by_us && s == POOL_OK && heap_free_cold(&self->heap, home) != POOL_OK)
+        s = POOL_CORRUPT;
+    return s;
+}

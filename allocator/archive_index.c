@@ -216,7 +216,8 @@ static pool_status adopt(archive_index *ix, archive *a, uint8_t type, const char
 {
     pool_status s = POOL_NOMEM;
     if (has_text(ix)) {
-        struct before b = {arena_get_mark(&ix->text), ix->collisions, ix->collision_count, ix->refused, ix->order};
+        struct before b = {arena_get_mark(&ix->text), ix->collisions, ix->collision_count, ix->refused,
+                           ix->order};
         s = add_entries(ix, a, type, extension);
         if (s != POOL_OK)
             put_back(ix, &b);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rheap_internal.h - floor F2: what the files of the retail heap share: records, fragment links, bit operations.
- * Blocks are numbered from 1; record 0 is the head of the ring of free runs. See retail.h for the picture.
+ * rheap_internal.h - floor F2: what the files of the retail heap share: records, fragment links, bit
+ * operations. Blocks are numbered from 1; record 0 is the head of the ring of free runs. See retail.h for the
+ * picture.
  */
 #ifndef POOLMEM_RHEAP_INTERNAL_H
 #define POOLMEM_RHEAP_INTERNAL_H

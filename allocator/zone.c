@@ -272,8 +272,8 @@ bool zone_check(zone *z)
         }
     }
     if (dirty != z->dirty || z->high > z->committed || z->committed > z->count) {
-        message(MESSAGE_FATAL, "zone of block %u: %u dirty blocks counted as %u, high %u committed %u", z->first, dirty,
-                z->dirty, z->high, z->committed);
+        message(MESSAGE_FATAL, "zone of block %u: %u dirty blocks counted as %u, high %u committed %u",
+                z->first, dirty, z->dirty, z->high, z->committed);
         return false;
     }
     if (z->count && next_bit(z->free_map, 0, z->high, true) < z->low_free) {

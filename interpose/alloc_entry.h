@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc_entry.h - floor F4: the hot core of every allocating entry, for malloc.c, cxx.c and api.c. All of it is
- * inlined into the entry, because the entry's own frame is what tells who called. Frames go to cold functions as two words: a struct
- * of three would be built in memory on the hot path.
+ * alloc_entry.h - floor F4: the hot core of every allocating entry, for malloc.c, cxx.c and api.c. All of it
+ * is inlined into the entry, because the entry's own frame is what tells who called. Frames go to cold
+ * functions as two words: a struct of three would be built in memory on the hot path.
  */
 #ifndef POOLMEM_ALLOC_ENTRY_H
 #define POOLMEM_ALLOC_ENTRY_H

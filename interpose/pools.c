@@ -13,7 +13,7 @@
 static heap global_heap, system_heap;
 static pool *table[POOLS_MAX];
 static pool *above[POOLS_MAX]; /* parent in the tree, also of a pool that has its memory from the system */
-static uint32_t count; /* atomic */
+static uint32_t count;         /* atomic */
 static lock guard = LOCK_INIT(RANK_REGISTRY);
 
 uint32_t pools_count(void)
@@ -89,8 +89,7 @@ static void add_row(uint32_t id, pool *p, pool *parent)
     table[id] = p;
     above[id] = parent;
     p->id = id;
-    publish_pool(id, p->name, parent ? parent->id : id, (pool_kind)p->kind, (pool_over)p->over,
-                 p->limit);
+    publish_pool(id, p->name, parent ? parent->id : id, (pool_kind)p->kind, (pool_over)p->over, p->limit);
     if (p->kind == POOL_HEAP) {
         stats_pool *row = &stats_pools(published)[id];
         row->heap = (uint64_t)(uintptr_t)p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * track.h - floor F4: POOLMEM_TRACK: which call-site each live block came from, so that reports tell live bytes
- * by call-site and, at exit, what was never freed. The entry points call it in their slow mode.
+ * track.h - floor F4: POOLMEM_TRACK: which call-site each live block came from, so that reports tell live
+ * bytes by call-site and, at exit, what was never freed. The entry points call it in their slow mode.
  */
 #ifndef POOLMEM_TRACK_H
 #define POOLMEM_TRACK_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c - runs the unit tests that use threads under ThreadSanitizer; see criterion/criterion.h beside it. */
+/* main.c - runs the unit tests that use threads under ThreadSanitizer; see criterion/criterion.h beside it.
+ */
 #include <criterion/criterion.h>
 
 struct tsan_test *tsan_tests;

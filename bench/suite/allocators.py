@@ -53,8 +53,8 @@ class UnknownAllocator(Exception):
 
 
 def library_find(file, build):
-    """The full path of a known library's file, or None."""
-    for folder in (build,) + LIB_DIRS:
+    """The full path of a known library's file, or None. Runs have a directory of their own: no path is relative."""
+    for folder in (os.path.abspath(build),) + LIB_DIRS:
         path = os.path.join(folder, file)
         if os.path.exists(path):
             return path

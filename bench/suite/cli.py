@@ -33,7 +33,7 @@ def parser(name, text, rounds, section):
     p.add_argument("--section", default=section)
     p.add_argument("--plots", metavar="DIR", help="write SVG plots")
     p.add_argument("--lock", default=machine.lock_path(), metavar="FILE")
-    p.add_argument("--build", default=os.path.join(os.path.dirname(BENCH), "build"), metavar="DIR")
+    p.add_argument("--build", type=os.path.abspath, default=os.path.join(os.path.dirname(BENCH), "build"), metavar="DIR")
     return p
 
 

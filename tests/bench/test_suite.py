@@ -69,6 +69,14 @@ class Allocators(unittest.TestCase):
             unnamed = allocators.parse(f"{f.name},K=1", BUILD)
             self.assertEqual(unnamed.name, os.path.basename(f.name)[:-3] + ",K=1")
 
+    def test_a_library_of_the_build_is_named_in_full(self):
+        with tempfile.TemporaryDirectory(dir=".") as build:
+            open(os.path.join(build, "libpoolmem.so"), "w").close()
+            found = allocators.parse("poolmem", os.path.relpath(build))
+            self.assertTrue(os.path.isabs(found.library))
+            self.assertTrue(found.is_tagging)
+            self.assertFalse(allocators.parse("x=poolmem,POOLMEM_DEPTH=0", build).is_tagging)
+
     def test_mistakes_are_named(self):
         for spec, said in (("nosuch", "neither a known allocator"), ("glibc,oops", "expected VAR=VALUE")):
             with self.assertRaisesRegex(allocators.UnknownAllocator, said):

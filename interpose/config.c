@@ -101,6 +101,7 @@ static bool is_known(const char *entry, size_t length)
     return false;
 }
 
+/* A misspelt variable would be silently without effect. */
 static void find_unknown_variables(void)
 {
     for (char **e = environ; e && *e; e++) {
@@ -159,8 +160,9 @@ static bool try_program(void)
     char exe[PATH_MOST];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = 0;
-    const char *called = (const char *)getauxval(AT_EXECFN);
-    return (n > 0 && try_user(glob_basename(exe))) || (called && *called && try_user(glob_basename(called)));
+    const char *path = (const char *)getauxval(AT_EXECFN), *name = glob_basename(exe);
+    const char *called = path ? glob_basename(path) : "";
+    return (n > 0 && try_user(name)) || (*called && strcmp(called, name) != 0 && try_user(called));
 }
 
 static void find_file(void)
@@ -180,6 +182,7 @@ static void find_file(void)
 
 static config_file loaded;
 
+/* There even when a file replaces the rules: programs may push them by name. */
 static void define_builtin_pools(void)
 {
     for (const char *const *name = builtin_pools; *name; name++)

@@ -7,7 +7,7 @@ FUZZ_FLAGS  := -std=gnu11 -O1 -g $(WARN) -D_GNU_SOURCE -DPOOL_DEBUG=1 -Iallocato
                -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 FUZZ_SRC    := $(addprefix allocator/,fatal.c fmt.c os_linux.c lock.c pool.c) \
                $(addprefix interpose/,complain.c config_file.c rule_parse.c rules.c builtin_rules.c symbol_map.c glob.c \
-               keep.c textfile.c entry.c elf.c symbol_table.c demangle.c onstack.c)
+               keep.c textfile.c entry.c raw.c elf.c symbol_table.c demangle.c onstack.c)
 
 $(B)/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h $(FUZZ_SRC) $(HDR)
 	@mkdir -p $(@D)

@@ -96,6 +96,8 @@ static void add_row(uint32_t id, pool *p, pool *parent)
         heap_set_row((heap *)p, row);
     } else {
         p->published = &stats_pools(published)[id].locked;
+        pool_free_bytes(p); /* publishes it as it is, empty; nobody shares it yet */
+        p->flags |= POOL_SHARED;
     }
     __atomic_store_n(&count, id + 1, __ATOMIC_RELEASE);
 }

@@ -66,7 +66,6 @@ pool *pools_make_fixed(const pool_spec *s, pool *parent)
     pool *p = s->kind < POOL_KINDS && lay[s->kind] ? meta_alloc(struct_bytes[s->kind]) : NULL;
     if (!p || !lay[s->kind](p, s, parent))
         return NULL;
-    p->flags |= POOL_SHARED;
     p->over = (uint8_t)s->over;
     return p;
 }

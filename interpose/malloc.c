@@ -271,7 +271,9 @@ EXPORT void *pvalloc(size_t size)
     size_t page = os_page_size();
     if (unlikely(size > SIZE_LIMIT))
         return no_memory();
-    return aligned_tagged(page, size ? round_up(size, page) : page, f);
+    const tag *g = caller_tag(self, ENTRY_ALIGNED, size, f);
+    size_t whole = size ? round_up(size, page) : page;
+    return counted(g, front_alloc_aligned(g->front, whole, page), size); /* what was asked for is counted */
 }
 
 EXPORT size_t malloc_usable_size(void *p)

@@ -206,9 +206,7 @@ pool_status clump_init_in_place(clump *c, pool *parent, void *block, size_t size
     pool_init(&c->base, &clump_ops, POOL_CLUMP, name, parent);
     c->block = block;
     c->size = (uint32_t)size;
-    c->base.first = (uintptr_t)block;
-    c->base.last = (uintptr_t)block + size - 1;
-    c->base.limit = size;
+    pool_set_block(&c->base, block, size);
     return POOL_OK;
 }
 

@@ -18,6 +18,13 @@ void pool_init(pool *p, const pool_ops *ops, pool_kind kind, const char *name, p
     strncpy(p->name, name ? name : "", POOL_NAME_MAX);
 }
 
+void pool_set_block(pool *p, const void *block, size_t size)
+{
+    p->first = (uintptr_t)block;
+    p->last = (uintptr_t)block + size - 1;
+    p->limit = size;
+}
+
 static void enter(pool *p)
 {
     if (p->flags & POOL_SHARED)

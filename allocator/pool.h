@@ -108,6 +108,9 @@ struct pool {
 /* Sets up the common part. `name` is cut at POOL_NAME_MAX. */
 void pool_init(pool *p, const pool_ops *ops, pool_kind kind, const char *name, pool *parent);
 
+/* For kinds of fixed size: the range is the block, and so is the limit. */
+void pool_set_block(pool *p, const void *block, size_t size);
+
 /* The calls of the interface. Arguments are checked here: align not a power of two gives POOL_ALIGN, a size
    above SIZE_LIMIT POOL_OVERFLOW, freeing NULL is POOL_OK, resizing NULL allocates. */
 pool_status pool_alloc(pool *p, const pool_request *r, void **out);

@@ -8,6 +8,8 @@
 #include "fmt.h"
 #include "retail.h"
 
+#include <string.h>
+
 static retail_pool *self(pool *p)
 {
     return (retail_pool *)(void *)p;
@@ -166,17 +168,14 @@ pool_status retail_init_in_place(retail_pool *p, pool *parent, void *block, size
 {
     if (!block || !size)
         return POOL_INVALID;
+    memset(p, 0, sizeof *p);
     pool_init(&p->base, &retail_ops, POOL_RETAIL, name, parent);
     pool_status s = rheap_init(&p->heap, block, size);
     if (s != POOL_OK)
         return s;
     p->block = block;
     p->size = size;
-    p->in_parent = p->strict = false;
-    p->on_no_memory = NULL;
-    p->base.first = (uintptr_t)block;
-    p->base.last = (uintptr_t)block + size - 1;
-    p->base.limit = size;
+    pool_set_block(&p->base, block, size);
     return POOL_OK;
 }
 

@@ -14,4 +14,4 @@ fuzz: fuzz-model fuzz-rules fuzz-archive
 fuzz-model: $(B)/fuzz/script
 	@mkdir -p $(B)/fuzz/script.new
 	$(B)/fuzz/script -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 -verbosity=0 -artifact_prefix=$(B)/fuzz/ \
-	  -dict=tests/fuzz/script.dict $(B)/fuzz/script.new tests/fuzz/seeds/script
+	  -dict=tests/fuzz/script.dict $(B)/fuzz/script.new tests/model

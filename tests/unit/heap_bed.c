@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* heap_bed.c - see heap_bed.h. */
 #include "heap_bed.h"
+#include "rheap_internal.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -88,15 +89,56 @@ static void remember(bed *b, uint32_t at)
     b->fingerprint = (b->fingerprint ^ at) * 0x100000001b3u;
 }
 
+/* The blocks that are free, in the ring or never handed out, as one number. */
+static uint64_t free_blocks(const rheap *h)
+{
+    uint64_t print = 0;
+    uint32_t whole = h->usable / RHEAP_BLOCK;
+    for (uint32_t b = rheap_table_blocks(h) + 1, left = 0; b <= whole; b++, left -= left > 0) {
+        if (h->records && b < h->limit && rheap_run_starts(h, b))
+            left = rheap_record_of(h, b)->length;
+        if (left || b >= h->limit)
+            print = (print ^ b) * 0x100000001b3u;
+    }
+    return print;
+}
+
+/* The words of the table and the links of the first free fragments, as one number. */
+static uint64_t lists(const rheap *h)
+{
+    uint64_t print = 0;
+    const uint32_t *words = (const uint32_t *)(const void *)h->base;
+    for (uint32_t i = 0; i < h->limit * 3; i++)
+        print = (print ^ words[i]) * 0x100000001b3u;
+    for (unsigned log = RHEAP_CLASS_MIN; log < RHEAP_CLASSES; log++)
+        print = (print ^ (h->heads[log] ? rheap_links_of(h, h->heads[log])->next : 0)) * 0x100000001b3u;
+    return print;
+}
+
+/* The heap before a call that may be refused. */
+struct before {
+    rheap heap;
+    uint64_t lists; /* 0 for heaps whose table is long to read */
+};
+
+static struct before take_before(const bed *b)
+{
+    bool small = b->heap.records && b->heap.usable < 100000;
+    return (struct before){b->heap, small ? lists(&b->heap) : 0};
+}
+
 /* A failed call changes nothing; making the table is no change. */
-static void expect_unchanged(const bed *b, const rheap *before)
+static void expect_unchanged(const bed *b, const struct before *before)
 {
     const rheap *h = &b->heap;
-    if (before->records)
-        cr_assert_eq(memcmp(before, h, sizeof *h), 0, "seed %llu: a refused call changed the heap",
+    if (before->heap.records)
+        cr_assert_eq(memcmp(&before->heap, h, sizeof *h), 0, "seed %llu: a refused call changed the heap",
                      (unsigned long long)b->seed);
     else
         cr_assert(h->used == 0 && h->limit == 0 && h->rover == 0);
+    if (before->lists)
+        cr_assert_eq(before->lists, lists(h), "seed %llu: a refused call changed a list",
+                     (unsigned long long)b->seed);
 }
 
 static uint32_t pick_size(bed *b)
@@ -122,7 +164,7 @@ static void step_alloc(bed *b, bed_slot *s)
 {
     uint32_t size = pick_size(b), align = pick_align(b), at;
     uint32_t room = rheap_largest_run(&b->heap);
-    rheap before = b->heap;
+    struct before before = take_before(b);
     pool_status status = rheap_alloc(&b->heap, size, align, &at);
     remember(b, at);
     if (status != POOL_OK) {
@@ -150,7 +192,7 @@ static void step_free(bed *b, bed_slot *s)
 static void step_realloc(bed *b, bed_slot *s)
 {
     uint32_t size = pick_size(b), align = pick_align(b), at, kept = size < s->size ? size : s->size;
-    rheap before = b->heap;
+    struct before before = take_before(b);
     pool_status status = rheap_realloc(&b->heap, s->at, size, align, &at);
     remember(b, at);
     if (status == POOL_ZERO) {
@@ -175,6 +217,7 @@ static void step_realloc(bed *b, bed_slot *s)
 static void step_probe(bed *b)
 {
     uint32_t run = rheap_largest_run(&b->heap), used = b->heap.used;
+    uint64_t blocks = free_blocks(&b->heap);
     uint32_t answer = rheap_largest_probe(&b->heap);
     if (run > 0)
         cr_assert_eq(answer, run, "seed %llu: probe %u, largest run %u", (unsigned long long)b->seed, answer,
@@ -182,6 +225,7 @@ static void step_probe(bed *b)
     else
         cr_assert(answer <= RHEAP_FRAGMENT_MAX && answer % 16 == 0);
     cr_assert_eq(b->heap.used, used);
+    cr_assert_eq(free_blocks(&b->heap), blocks, "the probe changed which blocks are free");
     cr_assert_eq(rheap_largest_run(&b->heap), run);
     cr_assert_eq(rheap_largest_probe(&b->heap), answer);
     cr_assert_null(rheap_check(&b->heap));

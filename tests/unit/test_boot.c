@@ -59,6 +59,30 @@ Test(boot, clumps_of_a_level_fit_as_they_did)
     boot_destroy(&b);
 }
 
+static unsigned refused;
+
+static void lua_error(pool *p, const pool_request *r, void *arg)
+{
+    refused += p == &b.level.base && r->size == 100000;
+}
+
+/* The original stores to address 0 before it raises its script's memory error. */
+Test(boot, full_level_pool_refuses_and_goes_on)
+{
+    void *out, *last = NULL;
+    cr_assert_eq(boot_build(&b), POOL_OK);
+    b.level.on_no_memory = lua_error;
+    while (pool_alloc(&b.level.base, &(pool_request){.size = 100000, .align = 8}, &out) == POOL_OK)
+        last = out;
+    cr_assert_null(out);
+    cr_assert_eq(refused, 1);
+    cr_assert_eq(pool_resize(&b.level.base, last, &(pool_request){.size = 100000000}, &out), POOL_NOMEM);
+    cr_assert_eq(pool_size(&b.level.base, last), 98 * 1024, "the block stays");
+    cr_assert_eq(pool_free(&b.level.base, last), POOL_OK);
+    cr_assert(pool_check(&b.level.base));
+    boot_destroy(&b);
+}
+
 static int calls_left;
 
 static bool fail_later(void)

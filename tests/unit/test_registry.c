@@ -43,6 +43,16 @@ Test(registry, names_follow_the_originals_rule)
     registry_done(&r);
 }
 
+Test(registry, names_cut_to_the_same_15_characters_give_the_first_in_the_tree)
+{
+    pool low, high;
+    registry_init(&r, 8, REGISTRY_RETAIL_NAMES);
+    registry_add(&r, make_pool(&high, "h", NULL, 3000, 3999), "World Level Pool 2");
+    registry_add(&r, make_pool(&low, "l", NULL, 1000, 1999), "World Level Pool 1");
+    cr_assert_eq(registry_find_name(&r, "World Level Pool 2"), &low);
+    registry_done(&r);
+}
+
 Test(registry, late_parent_adopts_and_removed_one_hands_on)
 {
     pool outer, middle, low, high;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tracker.c - wrappers: the filter forwards, the tracker records; interned texts, the map, the dump. */
 #include "clump.h"
-#include "fatal.h"
 #include "filter.h"
 #include "memdump.h"
 #include "os.h"
 #include "retail.h"
+#include "said.h"
 #include "seeded.h"
 #include "tracker.h"
 
@@ -17,20 +17,12 @@ enum { BYTES = 1 << 20 };
 static char memory[BYTES] __attribute__((aligned(4096)));
 static retail_pool heap;
 static tracker t;
-static char said[4096];
-
-static void hear(message_level level, const char *line, void *arg)
-{
-    if (strlen(said) + strlen(line) + 2 < sizeof said)
-        strcat(strcat(said, line), "\n");
-}
 
 static void set_up(void)
 {
     cr_assert_eq(retail_init_in_place(&heap, NULL, memory, BYTES, "heap"), POOL_OK);
     tracker_init(&t, &heap.base, "tracked");
-    said[0] = 0;
-    message_set_hook(hear, NULL);
+    said_start();
 }
 
 TestSuite(tracker, .init = set_up);
@@ -99,7 +91,7 @@ Test(tracker, unknown_pointers_are_told)
 {
     void *untracked = pool_get(&heap.base, 64, 16);
     cr_assert_eq(pool_free(&t.filter.base, untracked), POOL_OK, "told, then forwarded");
-    cr_assert_not_null(strstr(said, "has no record of it"));
+    cr_assert_not_null(strstr(said_all, "has no record of it"));
     cr_assert_eq(pool_free(&t.filter.base, untracked), POOL_DOUBLE_FREE, "the heap's own answer");
     cr_assert_eq(t.unknown, 2);
     pool_set_option(&t.filter.base, POOL_OPTION_STRICT, 1);
@@ -114,13 +106,13 @@ Test(tracker, leaks_are_reported_in_address_order)
     get_from(2000, "World", "/x/world.cpp", 20);
     pool_free(&t.filter.base, get_from(300, "Gone", "/x/gone.cpp", 30));
     cr_assert_eq(pool_report_leaks(&t.filter.base), 2);
-    char *texture = strstr(said, "100 bytes"), *world = strstr(said, "2000 bytes");
+    char *texture = strstr(said_all, "100 bytes"), *world = strstr(said_all, "2000 bytes");
     cr_assert(texture && world && texture < world);
-    cr_assert_not_null(strstr(said, "Texture -, gfx.cpp:10"));
-    cr_assert_null(strstr(said, "Gone"));
-    said[0] = 0;
+    cr_assert_not_null(strstr(said_all, "Texture -, gfx.cpp:10"));
+    cr_assert_null(strstr(said_all, "Gone"));
+    said_start();
     cr_assert_eq(pool_destroy(&t.filter.base), POOL_OK, "told again, then destroyed with what it wraps");
-    cr_assert_not_null(strstr(said, "world.cpp:20"));
+    cr_assert_not_null(strstr(said_all, "world.cpp:20"));
     cr_assert_null(heap.heap.base);
 }
 
@@ -141,7 +133,7 @@ Test(tracker, running_out_of_memory_for_records_loses_records_not_blocks)
         cr_assert_not_null(live[i]);
         cr_assert_eq(pool_free(&t.filter.base, live[i]), POOL_OK);
     }
-    cr_assert_str_eq(said, "", "frees of what was lost are excused");
+    cr_assert_str_eq(said_all, "", "frees of what was lost are excused");
     cr_assert_eq(t.unknown, 0);
     cr_assert_eq(tracker_stack(&t, (uintptr_t[]){1}, 1), 1);
     cr_assert_not_null(tracker_find(&t, get_from(16, "later", "f.c", 1)));
@@ -164,7 +156,7 @@ Test(tracker, failing_at_any_growth_keeps_it_sound)
         for (int i = 0; i < 4000; i++)
             live[i] = pool_get(&t.filter.base, 16, 16);
         os_fault_hook = NULL;
-        cr_assert(pool_check(&t.filter.base), "%s", said);
+        cr_assert(pool_check(&t.filter.base), "%s", said_all);
         cr_assert_eq(t.live + t.lost, 4000);
         for (int i = 0; i < 4000; i++)
             cr_assert_eq(pool_free(&t.filter.base, live[i]), POOL_OK);
@@ -204,11 +196,11 @@ Test(tracker, random_sequences_agree_with_a_plain_list)
             }
             cr_assert_eq(t.live, (uint32_t)n);
             if (i % 500 == 0)
-                cr_assert(pool_check(&t.filter.base), "%s", said);
+                cr_assert(pool_check(&t.filter.base), "%s", said_all);
         }
         while (n)
             cr_assert_eq(pool_free(&t.filter.base, live[--n].p), POOL_OK);
-        cr_assert(pool_check(&t.filter.base), "%s", said);
+        cr_assert(pool_check(&t.filter.base), "%s", said_all);
         tracker_done(&t);
         pool_destroy(&c.base);
     }

@@ -45,6 +45,7 @@ bool arena_init(arena *a, int64_t size, const arena_options *options)
     if (size <= 0 || a->first.base)
         return false;
     pool_init(&a->pool, &arena_ops, POOL_ARENA, o->name ? o->name : "arena", o->parent);
+    a->pool.flags = POOL_QUICK_STATS;
     char *base = take_block(a, (size_t)size);
     if (!base)
         return false;
@@ -391,6 +392,7 @@ static void op_stats(pool *p, pool_stats *out)
     out->peak_bytes = arena_peak(a);
     out->allocs = a->blocks + a->dead;
     out->frees = a->dead;
+    out->committed_bytes = 0;
     for (const arena_chunk *c = &a->first; c; c = c->next)
         out->committed_bytes += c->size;
     out->free_bytes = out->committed_bytes - out->live_bytes;

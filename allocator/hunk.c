@@ -52,6 +52,7 @@ pool_status hunk_init(hunk *h, const hunk_options *options)
     if (!low || !high)
         return POOL_OVERFLOW;
     pool_init(&h->pool, &hunk_ops, POOL_HUNK, o->name ? o->name : "hunk", o->parent);
+    h->pool.flags = POOL_QUICK_STATS;
     char *base = take_range(h, low + high);
     if (!base)
         return POOL_NOMEM;

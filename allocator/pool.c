@@ -25,7 +25,7 @@ void pool_set_block(pool *p, const void *block, size_t size)
     p->limit = size;
 }
 
-static void enter(pool *p)
+void pool_enter(pool *p)
 {
     if (p->flags & POOL_SHARED)
         lock_take(&p->lock);
@@ -36,6 +36,11 @@ static void enter(pool *p)
 static void publish(pool *p)
 {
     pool_stats now = p->counts;
+    if (p->flags & POOL_QUICK_STATS) {
+        p->ops->stats(p, &now);
+        *p->published = now;
+        return;
+    }
     now.committed_bytes = p->published->committed_bytes;
     now.largest_free_bytes = p->published->largest_free_bytes;
     if (p->ops->stats && (now.allocs + now.frees + now.failed) % FULL_PUBLISH_EVERY < 2)
@@ -44,7 +49,7 @@ static void publish(pool *p)
     *p->published = now;
 }
 
-static void leave(pool *p)
+void pool_leave(pool *p)
 {
     if (p->published)
         publish(p);
@@ -86,9 +91,9 @@ pool_status pool_alloc(pool *p, const pool_request *r, void **out)
     pool_status s = check_request(r);
     if (s != POOL_OK)
         return s;
-    enter(p);
+    pool_enter(p);
     s = alloc_counted(p, r, out);
-    leave(p);
+    pool_leave(p);
     return s;
 }
 
@@ -108,9 +113,9 @@ pool_status pool_free(pool *p, void *block)
 {
     if (!block)
         return POOL_OK;
-    enter(p);
+    pool_enter(p);
     pool_status s = free_counted(p, block);
-    leave(p);
+    pool_leave(p);
     return s;
 }
 
@@ -140,9 +145,9 @@ pool_status pool_resize(pool *p, void *block, const pool_request *r, void **out)
     pool_status s = check_request(r);
     if (s != POOL_OK)
         return s;
-    enter(p);
+    pool_enter(p);
     s = resize_counted(p, block, r, out);
-    leave(p);
+    pool_leave(p);
     return s;
 }
 
@@ -150,17 +155,17 @@ pool_status pool_set_option(pool *p, int which, uintptr_t value)
 {
     if (!p->ops->set_option)
         return POOL_UNSUPPORTED;
-    enter(p);
+    pool_enter(p);
     pool_status s = p->ops->set_option(p, which, value);
-    leave(p);
+    pool_leave(p);
     return s;
 }
 
 bool pool_check_empty(pool *p)
 {
-    enter(p);
+    pool_enter(p);
     bool empty = p->ops->check_empty ? p->ops->check_empty(p) : p->counts.live_blocks == 0;
-    leave(p);
+    pool_leave(p);
     return empty;
 }
 
@@ -177,25 +182,25 @@ bool pool_contains(const pool *p, const void *address)
 
 size_t pool_largest_free(pool *p)
 {
-    enter(p);
+    pool_enter(p);
     size_t n = p->ops->largest_free ? p->ops->largest_free(p) : 0;
-    leave(p);
+    pool_leave(p);
     return n;
 }
 
 size_t pool_free_bytes(pool *p)
 {
-    enter(p);
+    pool_enter(p);
     size_t n = p->ops->free_bytes ? p->ops->free_bytes(p) : 0;
-    leave(p);
+    pool_leave(p);
     return n;
 }
 
 size_t pool_size(pool *p, const void *block)
 {
-    enter(p);
+    pool_enter(p);
     size_t n = p->ops->size(p, block);
-    leave(p);
+    pool_leave(p);
     return n;
 }
 
@@ -218,19 +223,19 @@ size_t pool_describe(pool *p, const void *block, char *out, size_t cap)
 
 bool pool_check(pool *p)
 {
-    enter(p);
+    pool_enter(p);
     bool sound = !p->ops->check || p->ops->check(p);
-    leave(p);
+    pool_leave(p);
     return sound;
 }
 
 void pool_get_stats(pool *p, pool_stats *out)
 {
-    enter(p);
+    pool_enter(p);
     *out = p->counts;
     if (p->ops->stats)
         p->ops->stats(p, out);
-    leave(p);
+    pool_leave(p);
 }
 
 const char *pool_kind_name(pool_kind k)

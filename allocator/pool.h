@@ -35,9 +35,10 @@ typedef enum pool_kind {
 typedef enum pool_over { OVER_WARN, OVER_FAIL, OVER_SPILL, OVER_ABORT } pool_over;
 
 enum pool_flags {
-    POOL_SHARED = 1, /* take the lock round every call */
-    POOL_HOSTS = 2,  /* other pools live in its blocks */
-    POOL_GONE = 4    /* removed; the struct stays for whoever still looks at it */
+    POOL_SHARED = 1,     /* take the lock round every call */
+    POOL_HOSTS = 2,      /* other pools live in its blocks */
+    POOL_GONE = 4,       /* removed; the struct stays for whoever still looks at it */
+    POOL_QUICK_STATS = 8 /* the kind's stats need no search: publish them whole after each call */
 };
 
 enum pool_option {
@@ -130,6 +131,11 @@ bool pool_check(pool *p);
 void pool_get_stats(pool *p, pool_stats *out);
 /* "heap", "retail", ... */
 const char *pool_kind_name(pool_kind k);
+
+/* Around calls that a kind has beyond these: the lock of a shared pool, and on leaving its published figures.
+ */
+void pool_enter(pool *p);
+void pool_leave(pool *p);
 
 /* Shorthand for a plain request. */
 INLINE void *pool_get(pool *p, size_t size, size_t align)

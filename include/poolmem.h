@@ -79,9 +79,10 @@ typedef enum poolmem_status {
     POOLMEM_NOT_FOUND = 13,  /* no such name, handle, resource or entry */
     POOLMEM_STALE = 14,      /* a handle or mark whose object is gone */
     POOLMEM_EXISTS = 15,     /* the name or range is taken */
-    POOLMEM_CORRUPT = 16,    /* a structure is damaged: see the message that went with it */
-    POOLMEM_IO = 17,         /* a file could not be opened, mapped or read as it should be */
-    POOLMEM_ABSENT = 18      /* the library is not in this process (optional way only) */
+    POOLMEM_BUSY = 16,       /* refused while memory of it is in use */
+    POOLMEM_CORRUPT = 17,    /* a structure is damaged: see the message that went with it */
+    POOLMEM_IO = 18,         /* a file could not be opened, mapped or read as it should be */
+    POOLMEM_ABSENT = 19      /* the library is not in this process (optional way only) */
 } poolmem_status;
 
 /* How a pool works inside. */
@@ -177,7 +178,7 @@ POOLMEM_CALL(poolmem_pool *, poolmem_pool_create,
              (name, parent, kind, options), (poolmem_pool *)0)
 
 /*
- * Gives the pool's memory back to its parent and forgets it. POOLMEM_MISMATCH: it has children, blocks are
+ * Gives the pool's memory back to its parent and forgets it. POOLMEM_BUSY: it has children, blocks are
  * live (heap, retail, clump), or it is on a pool stack; nothing has changed then. Built-in pools:
  * POOLMEM_UNSUPPORTED. The pool must not be in use by another thread.
  */
@@ -274,6 +275,319 @@ POOLMEM_CALL(poolmem_status, poolmem_mark, (const char *label), (label), POOLMEM
 /* Says one line for each live block of the pool (with its call-site when tracking is on) to the message hook
    or stderr, and returns how many there are; kinds that keep no list of blocks give a count alone. */
 POOLMEM_CALL(size_t, poolmem_leaks, (poolmem_pool * pool), (pool), 0)
+
+/* --- Lua -------------------------------------------------------------------------------------------- */
+
+/*
+ * A lua_Alloc: lua_newstate(poolmem_lua_alloc, pool) keeps a whole Lua state in `pool` (NULL: the pool on top
+ * when each call is made). What the pool refuses, by its limit or because it is full, is Lua's own "not
+ * enough memory" error; making a block smaller never fails. As thread-safe as the Lua state.
+ */
+POOLMEM_CALL(void *, poolmem_lua_alloc, (void *pool, void *block, size_t old_size, size_t new_size),
+             (pool, block, old_size, new_size),
+             new_size ? realloc(block, new_size) : (free(block), (void *)0))
+
+/* --- every kind ----------------------------------------------------------------------------------- */
+
+/* What a pool can be told. */
+typedef enum poolmem_option {
+    POOLMEM_COUNT_FREES = 0, /* clump: the last free of a live block empties the clump */
+    POOLMEM_STRICT =
+        1 /* refuse what is otherwise mended and counted, such as freeing one block of an arena */
+} poolmem_option;
+
+/* POOLMEM_UNSUPPORTED: the kind does not know the option. */
+POOLMEM_CALL(poolmem_status, poolmem_pool_set_option,
+             (poolmem_pool * pool, poolmem_option option, size_t value), (pool, option, value), POOLMEM_OK)
+
+/* The largest request it could grant now; of a retail pool found by trial, with the original's effects on the
+   heap. 0 for NULL and for a clump, as in the original. */
+POOLMEM_CALL(size_t, poolmem_pool_largest_free, (poolmem_pool * pool), (pool), 0)
+
+/* --- arena ------------------------------------------------------------------------------------------ */
+/*
+ * A pool of kind POOLMEM_ARENA: memory is handed out one piece behind the other, zeroed, and given back by
+ * going to a mark or all at once. Of another kind: POOLMEM_UNSUPPORTED, NULL or 0. Full: NULL after the
+ * message "arena full: ...". Source: the level arena of small games in HolyC; docs/engine.md says what
+ * differs.
+ */
+
+/* A place to go back to; fill it with poolmem_arena_mark only. */
+typedef struct poolmem_arena_point {
+    uint64_t used, blocks;
+    uint32_t serial, reserved;
+} poolmem_arena_point;
+
+/* Zeroed bytes, 8-byte aligned, or aligned to any power of two. Size 0 gives a pointer not to be read. */
+POOLMEM_CALL(void *, poolmem_arena_alloc, (poolmem_pool * arena, size_t size), (arena, size), calloc(1, size))
+POOLMEM_CALL(void *, poolmem_arena_alloc_aligned, (poolmem_pool * arena, size_t size, size_t align),
+             (arena, size, align), (void *)0)
+
+/* Marks nest; what was marked may be gone back to any number of times until something before it was given
+ * back. */
+POOLMEM_CALL(poolmem_status, poolmem_arena_mark, (poolmem_pool * arena, poolmem_arena_point *out),
+             (arena, out), POOLMEM_ABSENT)
+/* POOLMEM_STALE: given back already with an earlier mark; POOLMEM_INVALID: above what is used. Nothing
+ * changes then. */
+POOLMEM_CALL(poolmem_status, poolmem_arena_restore, (poolmem_pool * arena, const poolmem_arena_point *point),
+             (arena, point), POOLMEM_ABSENT)
+/* Gives everything back. Peak and contents stay. */
+POOLMEM_CALL(poolmem_status, poolmem_arena_reset, (poolmem_pool * arena), (arena), POOLMEM_ABSENT)
+
+/* Bytes in use, and the most there ever were. */
+POOLMEM_CALL(size_t, poolmem_arena_used, (poolmem_pool * arena), (arena), 0)
+POOLMEM_CALL(size_t, poolmem_arena_peak, (poolmem_pool * arena), (arena), 0)
+
+/* A copy of a text (NULL gives NULL), and a text formatted as printf would: %s %c %d %i %u %x %p %%, with
+   lengths, width, precision of %s, and flags 0 and -; no floating point. */
+POOLMEM_CALL(char *, poolmem_arena_strdup, (poolmem_pool * arena, const char *text), (arena, text), (char *)0)
+POOLMEM_CALL(char *, poolmem_arena_vformat, (poolmem_pool * arena, const char *format, va_list args),
+             (arena, format, args), (char *)0)
+static inline char *poolmem_arena_format(poolmem_pool *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3), unused));
+static inline char *poolmem_arena_format(poolmem_pool *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = poolmem_arena_vformat(arena, format, args);
+    va_end(args);
+    return text;
+}
+
+/* Two arenas taken in turn: what the frame before made is still there in this one. Fill `half`, zero `frame`.
+ */
+typedef struct poolmem_frames {
+    poolmem_pool *half[2];
+    uint64_t frame; /* frames begun */
+} poolmem_frames;
+
+/* Begins a frame: empties the arena used two frames ago and returns it. One thread. */
+static inline poolmem_pool *poolmem_frame_begin(poolmem_frames *frames) __attribute__((unused));
+static inline poolmem_pool *poolmem_frame_begin(poolmem_frames *frames)
+{
+    poolmem_pool *arena = frames->half[++frames->frame & 1];
+    poolmem_arena_reset(arena);
+    return arena;
+}
+
+/* --- hunk -------------------------------------------------------------------------------------------- */
+/*
+ * A pool of kind POOLMEM_HUNK: two ends of one reserved range that grow upwards, of zeroed blocks with names
+ * of up to 8 characters, given back by going to a mark; and one temporary block. poolmem_pool_check walks its
+ * sentinels. Source: Quake's Hunk_ calls, as rebuilt for reserved address space; docs/engine.md says what
+ * differs.
+ */
+typedef enum poolmem_side { POOLMEM_LOW = 0, POOLMEM_HIGH = 1 } poolmem_side;
+
+/* One row of a listing: all blocks of one name at one end, heads included. */
+typedef struct poolmem_hunk_row {
+    char name[9];
+    poolmem_side side;
+    size_t blocks, bytes;
+} poolmem_hunk_row;
+
+/* A zeroed block, 16-byte aligned; NULL: the reserve or the limit is reached, or the system has no memory.
+   `name` NULL: "unused". At the high end the temporary block is freed first. */
+POOLMEM_CALL(void *, poolmem_hunk_alloc,
+             (poolmem_pool * hunk, poolmem_side side, size_t size, const char *name),
+             (hunk, side, size, name), (void *)0)
+/* Bytes in use at an end, heads included: the mark to go back to. Asking at the high end frees the temporary
+ * block. */
+POOLMEM_CALL(size_t, poolmem_hunk_mark, (poolmem_pool * hunk, poolmem_side side), (hunk, side), 0)
+/* Gives back all above a mark, which then reads as zero. POOLMEM_INVALID: no block begins there, or above
+ * what is used. */
+POOLMEM_CALL(poolmem_status, poolmem_hunk_free_to_mark, (poolmem_pool * hunk, poolmem_side side, size_t mark),
+             (hunk, side, mark), POOLMEM_ABSENT)
+/* The one temporary block, not zeroed; frees the one before. NULL: no memory. */
+POOLMEM_CALL(void *, poolmem_hunk_temp_alloc, (poolmem_pool * hunk, size_t size), (hunk, size), (void *)0)
+POOLMEM_VOID(poolmem_hunk_temp_free, (poolmem_pool * hunk), (hunk), (void)0)
+/* Fills at most `cap` rows, in the order in which names first appear; what does not fit is summed in the
+ * last, "(others)". */
+POOLMEM_CALL(size_t, poolmem_hunk_list, (poolmem_pool * hunk, poolmem_hunk_row *rows, size_t cap),
+             (hunk, rows, cap), 0)
+
+/* --- handles ----------------------------------------------------------------------------------------- */
+/*
+ * Memory behind handles: groups freed by an id, mapped files, and memory that may be purged and loaded again.
+ * A handle whose memory is gone gives an error, never memory. Thread-safe: a table has one lock; hooks run
+ * under it and may call back from the same thread. Pointers stay good until the handle is freed or, unlocked
+ * and purgeable, compacted. Source: the MM layer of a flight game of 1997; docs/engine.md says what differs.
+ */
+typedef struct poolmem_handles poolmem_handles;
+typedef uint64_t poolmem_handle; /* 0: none */
+
+#define POOLMEM_HANDLE_PURGED    0x1000u /* the memory is gone: free the husk, load again */
+#define POOLMEM_HANDLE_MAPPED    0x4000u /* a mapped file */
+#define POOLMEM_HANDLE_PURGEABLE 0x0100u /* poolmem_handles_compact may take the memory */
+
+typedef enum poolmem_map {
+    POOLMEM_MAP_READ = 0,    /* read-only pages of the file */
+    POOLMEM_MAP_COPY = 1,    /* copy-on-write pages: writes stay private */
+    POOLMEM_MAP_SNAPSHOT = 2 /* read into memory now: what happens to the file later does not show */
+} poolmem_map;
+
+/* Before the memory of a handle goes: freed (0) or purged (1). */
+typedef void poolmem_handle_hook(void *arg, poolmem_handle handle, int purged);
+
+/* A table of at most `capacity` handles (0: 4,096) whose memory comes from `pool` (NULL: mappings of its
+   own). `compact` 0: poolmem_handles_compact does nothing, as in the shipped game. NULL: no memory. */
+POOLMEM_CALL(poolmem_handles *, poolmem_handles_create, (poolmem_pool * pool, uint32_t capacity, int compact),
+             (pool, capacity, compact), (poolmem_handles *)0)
+/* Frees every handle, without hooks, and the table. NULL is nothing. */
+POOLMEM_VOID(poolmem_handles_destroy, (poolmem_handles * table), (table), (void)0)
+/* One hook a table; resources made over the table take it. */
+POOLMEM_VOID(poolmem_handles_set_hook, (poolmem_handles * table, poolmem_handle_hook *hook, void *arg),
+             (table, hook, arg), (void)0)
+/* Purges unlocked purgeable memory, least recently used first, until `want` bytes came free (0: all). Returns
+ * the bytes. */
+POOLMEM_CALL(size_t, poolmem_handles_compact, (poolmem_handles * table, size_t want), (table, want), 0)
+POOLMEM_CALL(poolmem_status, poolmem_handles_check, (poolmem_handles * table), (table), POOLMEM_OK)
+
+/* Memory of `size` bytes, not zeroed, 16-byte aligned, in group `id` (0: permanent), with the caller's flag
+ * word. */
+POOLMEM_CALL(poolmem_status, poolmem_handle_alloc,
+             (poolmem_handles * table, size_t size, uint32_t id, uint32_t flags, poolmem_handle *out),
+             (table, size, id, flags, out), POOLMEM_ABSENT)
+/* A file from `offset` (a multiple of the page size), `size` bytes or 0 for the rest. POOLMEM_IO: no such
+ * file, or shorter. */
+POOLMEM_CALL(poolmem_status, poolmem_handle_map,
+             (poolmem_handles * table, const char *path, uint64_t offset, size_t size, poolmem_map how,
+              uint32_t id, poolmem_handle *out),
+             (table, path, offset, size, how, id, out), POOLMEM_ABSENT)
+/* POOLMEM_STALE, here and below: no such handle (any more). */
+POOLMEM_CALL(poolmem_status, poolmem_handle_free, (poolmem_handles * table, poolmem_handle handle),
+             (table, handle), POOLMEM_ABSENT)
+/* Frees a group; *freed (may be NULL) tells how many. POOLMEM_INVALID: id 0. */
+POOLMEM_CALL(poolmem_status, poolmem_handle_free_id, (poolmem_handles * table, uint32_t id, size_t *freed),
+             (table, id, freed), POOLMEM_ABSENT)
+/* The memory, to read, to write, or both. POOLMEM_EMPTY: purged; POOLMEM_UNSUPPORTED: a read-only file;
+   POOLMEM_IO: the file was cut short under its mapping (zeros lie there now, and pointers given earlier stay
+   safe). */
+POOLMEM_CALL(poolmem_status, poolmem_handle_read,
+             (poolmem_handles * table, poolmem_handle handle, const void **out), (table, handle, out),
+             POOLMEM_ABSENT)
+POOLMEM_CALL(poolmem_status, poolmem_handle_write,
+             (poolmem_handles * table, poolmem_handle handle, void **out), (table, handle, out),
+             POOLMEM_ABSENT)
+POOLMEM_CALL(poolmem_status, poolmem_handle_edit,
+             (poolmem_handles * table, poolmem_handle handle, void **out), (table, handle, out),
+             POOLMEM_ABSENT)
+/* Stores the caller's flag word as it stands; reads it; tells the size. */
+POOLMEM_CALL(poolmem_status, poolmem_handle_use,
+             (poolmem_handles * table, poolmem_handle handle, uint32_t flags), (table, handle, flags),
+             POOLMEM_ABSENT)
+POOLMEM_CALL(poolmem_status, poolmem_handle_flags,
+             (poolmem_handles * table, poolmem_handle handle, uint32_t *flags), (table, handle, flags),
+             POOLMEM_ABSENT)
+POOLMEM_CALL(poolmem_status, poolmem_handle_size,
+             (poolmem_handles * table, poolmem_handle handle, size_t *size), (table, handle, size),
+             POOLMEM_ABSENT)
+/* While locked it is not purged; calls nest. POOLMEM_EMPTY: not locked. */
+POOLMEM_CALL(poolmem_status, poolmem_handle_lock, (poolmem_handles * table, poolmem_handle handle),
+             (table, handle), POOLMEM_ABSENT)
+POOLMEM_CALL(poolmem_status, poolmem_handle_unlock, (poolmem_handles * table, poolmem_handle handle),
+             (table, handle), POOLMEM_ABSENT)
+
+/* --- resources ---------------------------------------------------------------------------------------- */
+/*
+ * Resources by name over mounted archives (LIB, WAD, plain folders; zip where archive_zip of libpool.a is
+ * linked in) and a table of handles, whose lock they share. Names have no case. A name's type is its
+ * extension: hooks <TYPE>_Load, <TYPE>_Setup and <TYPE>_Free shape what is loaded. Parts of a WAD's level are
+ * E1M1.THI, E1M1.LIN and so on. Source: the RM layer of a flight game of 1997; docs/engine.md says what
+ * differs.
+ */
+typedef struct poolmem_resources poolmem_resources;
+
+/* Load may put another handle in *handle (the raw one is then its own to free). Hooks may access other
+   resources; what they return other than POOLMEM_OK is what the access gives, and nothing is kept. */
+typedef poolmem_status poolmem_resource_hook(poolmem_resources *resources, const char *name,
+                                             poolmem_handle *handle, void *arg);
+
+/* All zero means the defaults. */
+typedef struct poolmem_resource_options {
+    poolmem_pool *room; /* its largest free block decides when to evict; NULL: only failures do */
+    uint32_t slots;     /* 0: 1,400 */
+    uint32_t cache;     /* shortcuts, at most and 0: 20 */
+    int cache_owns;     /* what falls out of the cache is evicted unless held */
+    int purgeable;      /* poolmem_handles_compact may purge what is loaded */
+    int long_names;     /* names beyond 8.3 are taken too */
+} poolmem_resource_options;
+
+typedef struct poolmem_resource_stats {
+    uint64_t resources, held, cache_hits, registry_hits, loads, reloads, evictions, failures;
+    uint64_t names, collisions, refused_names; /* of the index */
+} poolmem_resource_stats;
+
+/* NULL: no memory, or no table. */
+POOLMEM_CALL(poolmem_resources *, poolmem_resources_create,
+             (poolmem_handles * table, const poolmem_resource_options *options), (table, options),
+             (poolmem_resources *)0)
+/* Runs the Free hooks and frees what was loaded; the table stays. NULL is nothing. */
+POOLMEM_VOID(poolmem_resources_destroy, (poolmem_resources * resources), (resources), (void)0)
+/* Mounts an archive, or a folder as loose files. An archive is found before loose files; of two archives the
+ * one mounted later. */
+POOLMEM_CALL(poolmem_status, poolmem_resources_mount, (poolmem_resources * resources, const char *path),
+             (resources, path), POOLMEM_ABSENT)
+/* A folder as the original starts: its LIB files mounted in the order of their names, all else loose. */
+POOLMEM_CALL(poolmem_status, poolmem_resources_mount_all, (poolmem_resources * resources, const char *folder),
+             (resources, folder), POOLMEM_ABSENT)
+/* Files of one extension in a folder, found only where nothing else has the name. */
+POOLMEM_CALL(poolmem_status, poolmem_resources_mount_route,
+             (poolmem_resources * resources, const char *folder, const char *extension),
+             (resources, folder, extension), POOLMEM_ABSENT)
+/* Calls `each` for every name that stood twice, newest first: where it is found, and where it is hidden. */
+typedef void poolmem_collision(void *arg, const char *name, const char *found_in, const char *hidden_in);
+POOLMEM_VOID(poolmem_resources_collisions,
+             (poolmem_resources * resources, poolmem_collision *each, void *arg), (resources, each, arg),
+             (void)0)
+/* "SH_Load", "SH_Setup", "SH_Free"; NULL removes. POOLMEM_INVALID: no such name; POOLMEM_FULL: more than 64
+ * types. */
+POOLMEM_CALL(poolmem_status, poolmem_resources_set_hook,
+             (poolmem_resources * resources, const char *name, poolmem_resource_hook *hook, void *arg),
+             (resources, name, hook, arg), POOLMEM_ABSENT)
+/* The group that what is loaded from now on belongs to. */
+POOLMEM_VOID(poolmem_resources_set_id, (poolmem_resources * resources, uint32_t id), (resources, id), (void)0)
+/* Evicts, least recently used first and never what is held, until `room` grants `size` bytes in one block.
+   POOLMEM_NOMEM: nothing is left to evict; POOLMEM_UNSUPPORTED: made without a room. */
+POOLMEM_CALL(poolmem_status, poolmem_resources_make_room, (poolmem_resources * resources, size_t size),
+             (resources, size), POOLMEM_ABSENT)
+/* Evicts one. POOLMEM_EMPTY: there is none that nobody holds. */
+POOLMEM_CALL(poolmem_status, poolmem_resources_evict, (poolmem_resources * resources), (resources),
+             POOLMEM_ABSENT)
+POOLMEM_CALL(poolmem_status, poolmem_resources_stats,
+             (poolmem_resources * resources, poolmem_resource_stats *out), (resources, out), POOLMEM_ABSENT)
+POOLMEM_CALL(poolmem_status, poolmem_resources_check, (poolmem_resources * resources), (resources),
+             POOLMEM_OK)
+
+/*
+ * The handle of a resource, loaded if need be. POOLMEM_NOT_FOUND; POOLMEM_NOMEM and POOLMEM_FULL: no room or
+ * slot and all is held; POOLMEM_EMPTY: purged again at once, twice; else what the archive or a hook said.
+ */
+POOLMEM_CALL(poolmem_status, poolmem_resource_access,
+             (poolmem_resources * resources, const char *name, poolmem_handle *out), (resources, name, out),
+             POOLMEM_ABSENT)
+/* The same, with its bytes: good until it is evicted, so hold what is kept. */
+POOLMEM_CALL(poolmem_status, poolmem_resource_read,
+             (poolmem_resources * resources, const char *name, const void **data, size_t *size),
+             (resources, name, data, size), POOLMEM_ABSENT)
+/* The same without loading. */
+POOLMEM_CALL(poolmem_status, poolmem_resource_find,
+             (poolmem_resources * resources, const char *name, poolmem_handle *out), (resources, name, out),
+             POOLMEM_ABSENT)
+/* Registers memory of the caller's. POOLMEM_EXISTS; POOLMEM_STALE; POOLMEM_FULL; POOLMEM_INVALID. */
+POOLMEM_CALL(poolmem_status, poolmem_resource_add,
+             (poolmem_resources * resources, const char *name, poolmem_handle handle),
+             (resources, name, handle), POOLMEM_ABSENT)
+/* Access that keeps it from being evicted and purged until it is released as often. POOLMEM_EMPTY: nobody
+ * holds it. */
+POOLMEM_CALL(poolmem_status, poolmem_resource_hold,
+             (poolmem_resources * resources, const char *name, poolmem_handle *out), (resources, name, out),
+             POOLMEM_ABSENT)
+POOLMEM_CALL(poolmem_status, poolmem_resource_release, (poolmem_resources * resources, const char *name),
+             (resources, name), POOLMEM_ABSENT)
+/* Drops it, held or not. */
+POOLMEM_CALL(poolmem_status, poolmem_resource_free, (poolmem_resources * resources, const char *name),
+             (resources, name), POOLMEM_ABSENT)
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ static void *counted(const tag *g, void *p, size_t size)
         return no_memory();
     tally_alloc(g, p, size);
     if (unlikely(config_now.track))
-        track_alloc(p, heap_usable(p), g->tally->site);
+        track_alloc(p, usable_size(p), g->tally->site);
     return p;
 }
 
@@ -111,6 +111,8 @@ static void *copy_foreign(void *p, size_t size)
 static void *resize_owned(void *p, size_t size, pool *fixed)
 {
     void *to;
+    if (size > SIZE_LIMIT)
+        return NULL;
     if (!fixed)
         return heap_resize(my_side(), p, size);
     pool_status s = pool_resize(fixed, p, &(pool_request){.size = size, .align = GRANULE}, &to);
@@ -122,6 +124,20 @@ static void *resize_owned(void *p, size_t size, pool *fixed)
         memcpy(to, p, old < size ? old : size);
         pool_free(fixed, p);
     }
+    return to;
+}
+
+/* The old record goes first: as soon as the block has moved another thread may have its address. */
+static void *resize_tracked(void *p, size_t size, pool *fixed, caller_frame f)
+{
+    size_t old_size;
+    uint32_t old_site;
+    bool known = track_take(p, &old_size, &old_site);
+    void *to = resize_owned(p, size, fixed);
+    if (to)
+        track_alloc(to, usable_size(to), caller_tag(self, ENTRY_REALLOC, size, f)->tally->site);
+    else if (known)
+        track_alloc(p, old_size, old_site);
     return to;
 }
 
@@ -138,15 +154,11 @@ void *realloc_block(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
         return s == POOL_FOREIGN ? copy_foreign(p, size) : no_memory();
     }
     uint32_t id = fixed ? fixed->id : block_of(p)->heap;
-    void *to = size <= SIZE_LIMIT ? resize_owned(p, size, fixed) : NULL;
+    void *to = unlikely(config_now.track) ? resize_tracked(p, size, fixed, frame_at(cfa, rbp))
+                                          : resize_owned(p, size, fixed);
     if (unlikely(!to))
         return no_memory();
     count_realloc(id, size);
-    if (unlikely(config_now.track)) {
-        caller_frame f = frame_at(cfa, rbp);
-        track_free(p);
-        track_alloc(to, usable_size(to), caller_tag(self, ENTRY_REALLOC, size, f)->tally->site);
-    }
     return to;
 }
 

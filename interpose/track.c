@@ -147,11 +147,11 @@ static void close_hole(track_shard *s, size_t at)
     s->cells[at] = (track_cell){0};
 }
 
-void track_free(const void *p)
+bool track_take(const void *p, size_t *size, uint32_t *site)
 {
     track_shard *s = shard_of(mix((uintptr_t)p));
     if (!p || inside)
-        return;
+        return false;
     inside = true;
     lock_take(&s->lock);
     size_t at = find(s, (uintptr_t)p);
@@ -163,6 +163,16 @@ void track_free(const void *p)
     }
     lock_drop(&s->lock);
     inside = false;
+    *size = c.size;
+    *site = c.site;
+    return c.address != 0;
+}
+
+void track_free(const void *p)
+{
+    size_t size;
+    uint32_t site;
+    track_take(p, &size, &site);
 }
 
 void track_fork_prepare(void)

@@ -18,6 +18,10 @@ void track_alloc(const void *p, size_t size, uint32_t site);
 /* A block is given back, before its memory may be used again. Unknown ones (from before) are ignored. */
 void track_free(const void *p);
 
+/* A block may be about to move: takes its record out before another thread can have its address; `site` and
+   `size` tell it to track_alloc if the block stays. False: there is none. */
+bool track_take(const void *p, size_t *size, uint32_t *site);
+
 /* Round a fork; prepare keeps all shards until parent or child. */
 void track_fork_prepare(void);
 void track_fork_done(void);

@@ -55,6 +55,19 @@ Test(track, counts_by_site)
     assert_live(3, 50, 1);
 }
 
+Test(track, taken_record_can_be_put_back)
+{
+    size_t size;
+    uint32_t site;
+    track_alloc(address(1), 100, 3);
+    cr_assert(track_take(address(1), &size, &site));
+    assert_live(3, 0, 0);
+    cr_assert(size == 100 && site == 3);
+    cr_assert_not(track_take(address(1), &size, &site));
+    track_alloc(address(1), 100, 3);
+    assert_live(3, 100, 1);
+}
+
 Test(track, address_used_again_without_a_free_counts_once)
 {
     track_alloc(address(1), 100, 3);

@@ -315,13 +315,21 @@ static void *pop(block *b)
     return p;
 }
 
+static void *serve_from(heap_thread *t, heap *above, size_t size, size_t align)
+{
+    front *f = heap_front(t, above);
+    void *p = f ? front_alloc_aligned(f, size, align) : NULL;
+    if (p && !t->served) /* the outermost of several that spilled has set it */
+        t->served = f;
+    return p;
+}
+
 /* The pool that refuses says who serves instead: with `spill` its parent, else nobody. */
 void *front_refused(front *f, heap *refuser, size_t size, size_t align)
 {
     heap_thread *t = f->owner;
     if (refuser && refuser->pool.over == OVER_SPILL && refuser->parent) {
-        front *parent = heap_front(t, refuser->parent);
-        return parent ? front_alloc_aligned(parent, size, align) : NULL;
+        return serve_from(t, refuser->parent, size, align);
     }
     __atomic_fetch_add(&f->heap->row->failed, 1, __ATOMIC_RELAXED);
     t->status = refuser ? POOL_LIMIT : POOL_NOMEM;
@@ -348,9 +356,8 @@ static void *locked_refused(front *f, pool_status s, size_t size, size_t align)
     __atomic_fetch_add(&p->counts.over_limit, s == POOL_NOMEM, __ATOMIC_RELAXED);
     if (s == POOL_NOMEM && heap_full_hook && p->over != OVER_SPILL)
         heap_full_hook(p, size);
-    front *above = parent && (p->over != OVER_FAIL || s == POOL_ALIGN) ? heap_front(f->owner, parent) : NULL;
-    if (above)
-        return front_alloc_aligned(above, size, align);
+    if (parent && (p->over != OVER_FAIL || s == POOL_ALIGN))
+        return serve_from(f->owner, parent, size, align);
     f->owner->status = s;
     return NULL;
 }

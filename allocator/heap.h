@@ -64,6 +64,7 @@ typedef struct heap_thread {
     uint32_t slow;            /* slow paths taken: when to look at the clock */
     uint64_t ticked_at;       /* ns */
     pool_status status;       /* why the last call gave NULL */
+    front *served; /* another pool's front that served the last call (spill); who counts clears it */
 } heap_thread;
 
 enum thread_state { THREAD_RUNNING, THREAD_PARKED, THREAD_LOST /* another process's after fork */ };
@@ -162,19 +163,26 @@ INLINE void mark_live(const void *p)
     relaxed_store(live, relaxed_load(live) | (uint64_t)1 << g % BITS_PER_MAP);
 }
 
-INLINE void *front_alloc(front *f, size_t size)
+/* A fragment for a size up to FRAGMENT_MAX, or NULL: the block has none at hand, call front_alloc_cold. */
+INLINE void *front_pop(front *f, size_t size)
 {
     struct block *b = f->bin[class_of(size)];
     void *p = b->free;
     if (unlikely(IS_FREE_END(p)))
-        return front_alloc_cold(f, size);
+        return NULL;
     void *next = *(void **)p;
     if (unlikely(((uintptr_t)next ^ (uintptr_t)p) >> BLOCK_SHIFT))
-        return front_alloc_cold(f, size);
+        return NULL;
     b->free = next;
     relaxed_add(&b->until_slow, 1);
     mark_live(p);
     return p;
+}
+
+INLINE void *front_alloc(front *f, size_t size)
+{
+    void *p = front_pop(f, size);
+    return likely(p != NULL) ? p : front_alloc_cold(f, size);
 }
 
 /* Frees the fragment at granule g of a block that the calling thread owns. False: it is none that lives,

@@ -124,6 +124,7 @@ static pool_status op_alloc(pool *p, const pool_request *r, void **out)
     if (!f)
         return POOL_NOMEM;
     *out = front_alloc_aligned(f, r->size, r->align ? r->align : GRANULE);
+    t->served = NULL;
     return *out ? POOL_OK : t->status;
 }
 

@@ -38,7 +38,7 @@ INLINE void *alloc_tagged(entry_id entry, size_t size, caller_frame f)
 {
     const tag *g = caller_tag(self, entry, size, f);
     void *p;
-    if (likely(size - 1 < malloc_fast_max) && likely((p = front_alloc(g->front, size)) != NULL))
+    if (likely(size - 1 < malloc_fast_max) && likely((p = front_pop(g->front, size)) != NULL))
         return tally_alloc(g, p, size);
     return malloc_cold(g, size);
 }

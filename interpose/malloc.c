@@ -31,10 +31,22 @@ static void *no_memory(void)
     return NULL;
 }
 
+/* The pool that served, when the tag's own would not (spill): its base site counts the call. */
+static const tag *served_by(const tag *g)
+{
+    heap_thread *t = g->front->owner;
+    front *f = t->served;
+    if (likely(!f))
+        return g;
+    t->served = NULL;
+    return thread_base((thread *)t, f->heap->id);
+}
+
 static void *counted(const tag *g, void *p, size_t size)
 {
     if (unlikely(!p))
         return no_memory();
+    g = served_by(g);
     tally_alloc(g, p, size);
     if (unlikely(config_now.track))
         track_alloc(p, usable_size(p), g->tally->site);
@@ -92,11 +104,15 @@ size_t usable_size(const void *p)
 
 /* --- realloc -------------------------------------------------------------------------------------- */
 
+/* A block that had to move to another pool (spill) is an allocation there. */
 static void count_realloc(uint32_t pool_id, size_t size)
 {
-    stats_tally *tally = thread_base(self, pool_id)->tally;
-    tally->reallocs++;
-    tally->bytes += size;
+    const tag *own = thread_base(self, pool_id), *g = served_by(own);
+    if (g == own)
+        g->tally->reallocs++;
+    else
+        g->tally->allocs++;
+    g->tally->bytes += size;
 }
 
 /* Reads as much of a stranger's block as is mapped: there is no telling how long it is. */
@@ -200,7 +216,7 @@ EXPORT void *calloc(size_t count, size_t each)
         return no_memory();
     const tag *g = caller_tag(self, ENTRY_CALLOC, size, f);
     void *p;
-    if (likely(size - 1 < malloc_fast_max) && likely((p = front_alloc(g->front, size)) != NULL))
+    if (likely(size - 1 < malloc_fast_max) && likely((p = front_pop(g->front, size)) != NULL))
         return memset(tally_alloc(g, p, size), 0, size);
     return malloc_aligned_cold(g, size, GRANULE, true);
 }

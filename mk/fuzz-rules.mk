@@ -4,14 +4,20 @@
 FUZZ_RUNS   ?= 20000
 FUZZ_RULES  := config rule map elf demangle
 FUZZ_FLAGS  := -std=gnu11 -O1 -g $(WARN) -D_GNU_SOURCE -DPOOL_DEBUG=1 -Iallocator -Iinclude \
-               -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+               -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_SRC    := $(addprefix allocator/,fatal.c fmt.c os_linux.c lock.c pool.c) \
                $(addprefix interpose/,complain.c config_file.c rule_parse.c rules.c builtin_rules.c symbol_map.c glob.c \
                keep.c textfile.c entry.c raw.c elf.c symbol_table.c demangle.c onstack.c)
 
-$(B)/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h $(FUZZ_SRC) $(HDR)
+FUZZ_OBJ    := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(FUZZ_SRC))
+$(B)/fuzz/obj/%.o: %.c $(HDR)
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -o $@ $< $(FUZZ_SRC) $(CONF_LIBS)
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
+
+# Listed, since other harnesses link other objects.
+$(addprefix $(B)/fuzz/,$(FUZZ_RULES)): $(B)/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h $(FUZZ_OBJ)
+	@mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJ) $(CONF_LIBS)
 
 # The seed of the ELF harness: a small library with a dynamic and a full symbol table.
 $(B)/fuzz/elf.new/seed.so:

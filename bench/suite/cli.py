@@ -6,7 +6,8 @@ import json
 import os
 import sys
 
-from . import allocators, machine, report, runner, session
+from . import allocators, machine, report, runner
+from .rounds import Rounds
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -61,10 +62,10 @@ def choose_allocators(a, default, base):
 
 
 def measure(a, context, chosen, found, base, scale_of=None, rounds=None, budget=0, retries=0, hits=False):
-    """Runs a session under the lock and returns its document."""
+    """Runs the rounds under the lock and returns their document."""
     handle = machine.lock_take(a.lock, notify)
     scale_of = scale_of or (lambda _: a.scale)
-    run = session.Session(context, chosen, found, base, scale_of, notify)
+    run = Rounds(context, chosen, found, base, scale_of, notify)
     document = run.run(rounds or a.rounds, budget, retries)
     if hits:
         run.hits()

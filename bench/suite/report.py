@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables from a session's document: plain text for the terminal, Markdown for BENCHMARKS.md."""
+"""Tables from the document of some rounds: plain text for the terminal, Markdown for BENCHMARKS.md."""
 
 from . import stats
 

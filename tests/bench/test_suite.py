@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("BUILD", os.path.join(ROOT, "build"))
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 
-from suite import allocators, machine, plot, report, runner, session, stats, workloads  # noqa: E402
+from suite import allocators, machine, plot, report, rounds, runner, stats, workloads  # noqa: E402
 
 LAUNCH = os.path.join(BUILD, "bench", "launch")
 
@@ -95,7 +95,7 @@ class Allocators(unittest.TestCase):
 class Order(unittest.TestCase):
     def test_everyone_is_first_and_follows_different_ones(self):
         names = ["a", "b", "c"]
-        orders = [session.order_of(names, r, 0) for r in range(6)]
+        orders = [rounds.order_of(names, r, 0) for r in range(6)]
         self.assertEqual({o[0] for o in orders}, set(names))
         before_b = {o[o.index("b") - 1] for o in orders if o.index("b")}
         self.assertEqual(before_b, {"a", "c"})
@@ -117,7 +117,7 @@ class Workloads(unittest.TestCase):
 
 
 def document(**problems):
-    """A small session: `fast` takes half of base's time and twice its memory."""
+    """Three rounds: `fast` takes half of base's time and twice its memory."""
     runs = []
     for number in range(3):
         for name, wall, rss in (("base", 100, 50), ("fast", 50, 100)):
@@ -350,7 +350,7 @@ class Runs(unittest.TestCase):
             w = workloads.Workload("odd", "test", ["/bin/sh", "-c", f"test -e {once} && echo two; touch {once}; echo one; sleep 0.05"],
                                    "", check="stdout")
             one, two = self.glibc, allocators.Allocator("other", self.glibc.library)
-            s = session.Session(self.context, [w], [one, two], "glibc", lambda _: 1.0, lambda _: None)
+            s = rounds.Rounds(self.context, [w], [one, two], "glibc", lambda _: 1.0, lambda _: None)
             d = s.run(1)
         self.assertEqual(len(d["runs"]), 1)
         self.assertIn("the others got", d["problems"][0]["text"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A session: rounds over workloads and allocators, interleaved and rotated, as one JSON document."""
+"""Rounds over workloads and allocators, interleaved and rotated, as one JSON document."""
 
 import time
 
@@ -20,7 +20,7 @@ def is_disturbed(run):
     return (run["foreign"] or 0) > FOREIGN_LIMIT or run["steal"] > STEAL_LIMIT
 
 
-class Session:
+class Rounds:
     def __init__(self, context, workloads, allocators, base, scale_of, notify):
         self.context, self.workloads, self.allocators = context, workloads, allocators
         self.scale_of, self.notify = scale_of, notify

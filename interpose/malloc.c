@@ -293,15 +293,10 @@ EXPORT void *valloc(size_t size)
     return aligned_tagged(os_page_size(), size, CALLER_HERE());
 }
 
+/* Whole pages come of the alignment: what is aligned to a page is a multiple of one. */
 EXPORT void *pvalloc(size_t size)
 {
-    caller_frame f = CALLER_HERE();
-    size_t page = os_page_size();
-    if (unlikely(size > SIZE_LIMIT))
-        return no_memory();
-    const tag *g = caller_tag(self, ENTRY_ALIGNED, size, f);
-    size_t whole = size ? round_up(size, page) : page;
-    return counted(g, front_alloc_aligned(g->front, whole, page), size); /* what was asked for is counted */
+    return aligned_tagged(os_page_size(), size, CALLER_HERE());
 }
 
 EXPORT size_t malloc_usable_size(void *p)

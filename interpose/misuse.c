@@ -11,6 +11,7 @@
 #include "heap.h"
 #include "pools.h"
 #include "publish.h"
+#include "request.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -83,13 +84,22 @@ static void on_overwritten(heap *h, void *fragment)
         abort();
 }
 
+/* Who wants a report at the end gets one at this end too. */
+static void report_end(void)
+{
+    if (config_now.exit_report)
+        request_report(REASON_LIMIT);
+}
+
 static void on_over(heap *h, size_t size)
 {
     char where[256];
     describe_host(CALLER_HERE(), where, sizeof where);
-    if (h->pool.over == OVER_ABORT)
+    if (h->pool.over == OVER_ABORT) {
+        report_end();
         fatal("pool %s is over its limit of %lu bytes: %lu taken, %zu more asked for by %s", h->pool.name,
               h->pool.limit, h->taken, size, where);
+    }
     message(MESSAGE_WARNING, "pool %s is over its limit of %lu bytes: %zu more asked for by %s", h->pool.name,
             h->pool.limit, size, where);
 }
@@ -98,8 +108,10 @@ static void on_full(pool *p, size_t size)
 {
     char where[256];
     describe_host(CALLER_HERE(), where, sizeof where);
-    if (p->over == OVER_ABORT)
+    if (p->over == OVER_ABORT) {
+        report_end();
         fatal("pool %s of %lu bytes cannot hold %zu more, asked for by %s", p->name, p->limit, size, where);
+    }
     message(MESSAGE_WARNING, "pool %s of %lu bytes cannot hold %zu more, called from %s", p->name, p->limit,
             size, where);
 }

@@ -23,8 +23,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -197,31 +195,6 @@ void signal_boot(int number)
     ours = number;
     published->signal = (uint32_t)number;
     install(&host);
-}
-
-int signal_by_name(const char *name)
-{
-    static const struct {
-        const char *name;
-        int number;
-    } known[] = {{"none", 0},         {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP},
-                 {"WINCH", SIGWINCH}, {"PROF", SIGPROF}, {"URG", SIGURG},   {"QUIT", SIGQUIT}};
-    char *end;
-    name += strncmp(name, "SIG", 3) == 0 ? 3 : 0;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0)
-            return known[i].number;
-    bool real_time = strncmp(name, "RTMIN", 5) == 0;
-    name += real_time ? 5 : 0;
-    if (real_time && !*name)
-        return SIGRTMIN;
-    if (real_time && *name++ != '+')
-        return -1;
-    long n = strtol(name, &end, 10);
-    if (end == name || *end || n < 0 || n > SIGRTMAX)
-        return -1;
-    n += real_time ? SIGRTMIN : 0;
-    return n <= SIGRTMAX ? (int)n : -1;
 }
 
 /* --- what the host calls -------------------------------------------------------------------------- */

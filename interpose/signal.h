@@ -11,9 +11,6 @@
 /* Installs the handler; 0: none, and every call below passes through. After request_boot. */
 void signal_boot(int number);
 
-/* "USR1", "SIGUSR2", "RTMIN+3", a number, "none" (0); -1: no such signal. */
-int signal_by_name(const char *name);
-
 /* Sends this thread what arrived while it was reporting and is the host's to handle. */
 void signal_deferred(void);
 

@@ -74,7 +74,7 @@ $(foreach f,plain asan tsan,$(eval $(call flavour,$(f))))
 define unit_program
 $(B)/tests/unit-$(1): $(call obj,$(1),$(ALLOC_SRC) $(ZIP_SRC) $(UNIT_EXTRA) $(UNIT_SRC))
 	@mkdir -p $$(@D)
-	$(CC) $(UNIT_FLAGS_$(1)) -o $$@ $$^ -lcriterion -lpthread -lz $(if $(wildcard /usr/include/lua5.4/lua.h),-llua5.4) $(CONF_LIBS)
+	$(CC) $(UNIT_FLAGS_$(1)) -o $$@ $$^ -lcriterion -lpthread -lz $(if $(wildcard /usr/include/lua5.4/lua.h),-llua5.4) $(CONF_LIBS) $(LDFLAGS)
 endef
 $(foreach f,plain asan,$(eval $(call unit_program,$(f))))
 

@@ -38,6 +38,7 @@ struct module {
 
 static struct module modules[MODULES_MAX];
 static unsigned module_count;
+static bool sealed;             /* no file may be opened any more */
 static uint32_t generation = 1; /* atomic: raised by symbols_forget */
 
 void symbols_forget(void)
@@ -138,6 +139,8 @@ static bool read_source(struct module *m, int source, elf_symbols *out)
     char path[256];
     if (source == FROM_IMAGE)
         return elf_read_image(&m->image, out);
+    if (sealed)
+        return false;
     elf_image_id(&m->image, &id);
     if (source == FROM_FILE)
         return elf_read_file(m->path, &id, out);
@@ -153,6 +156,18 @@ static const symbol_table *module_table(struct module *m, int source)
             symbol_table_drop(t);
     }
     return t->count ? t : NULL;
+}
+
+void symbols_read_ahead(uintptr_t address)
+{
+    struct module *m = module_of(address);
+    for (int i = 0; m && i < SOURCES; i++)
+        module_table(m, i);
+}
+
+void symbols_seal(void)
+{
+    sealed = true;
 }
 
 /* The raw name at a link-time address, with where it starts. */

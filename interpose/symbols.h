@@ -24,6 +24,10 @@ bool symbol_find(uintptr_t return_address, symbol_info *out);
 /* Adds `symbols MODULE = FILE` of the configuration; false after one line said about what is wrong. */
 bool symbols_add_map(const char *module_glob, const char *file, const char *where);
 
+/* Reads everything there is on the object at an address; after the seal no file is opened any more. */
+void symbols_read_ahead(uintptr_t address);
+void symbols_seal(void);
+
 /* Objects have been loaded or closed: tables by address are built anew when next asked. Async-signal-safe. */
 void symbols_forget(void);
 

@@ -116,6 +116,7 @@ const struct promise promises[] = {
     {.name = "many threads", .run = "many_threads", .plain = true},
     {.name = "made code", .run = "made_code", .plain = true},
     {.name = "seccomp", .run = "seccomp", .plain = true},
+    {.name = "seccomp by prctl", .run = "seccomp prctl", .plain = true},
 
     /* counts */
     {.name = "totals, no report", .run = "traffic", .preload = "@B/count_preload.so @L", .plain = true},

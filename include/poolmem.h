@@ -37,10 +37,16 @@ extern "C" {
 #define POOLMEM_VOID(name, parameters, arguments, absent)       POOLMEM_API void name parameters;
 #else
 #define POOLMEM_WEAK 1
+#if defined(__has_attribute) && __has_attribute(noplt) && !defined(__clang__)
+#define POOLMEM_OPTIONAL __attribute__((weak, noplt, visibility("default")))
+#else /* clang: programs built with -fno-pic see no library that was not linked; the default, PIE, is fine   \
+       */
+#define POOLMEM_OPTIONAL __attribute__((weak, visibility("default")))
+#endif
 /* The library's symbol NAME is seen as NAME_weak; the inline function that the program calls gets another
  * symbol. */
 #define POOLMEM_REAL(type, name, parameters)                                                                 \
-    extern type name##_weak parameters __asm__(#name) __attribute__((weak, visibility("default")));          \
+    extern type name##_weak parameters __asm__(#name) POOLMEM_OPTIONAL;                                      \
     static inline type name parameters __asm__(#name ".optional") __attribute__((unused));
 #define POOLMEM_CALL(type, name, parameters, arguments, absent)                                              \
     POOLMEM_REAL(type, name, parameters)                                                                     \

@@ -1,0 +1,4 @@
+# The examples of poolmem.h, built against an installed copy in each of the three ways and compared: make test-examples
+.PHONY: test-examples
+test-examples: all
+	BUILD=$(B) tests/examples/run.sh

@@ -64,16 +64,19 @@ static void put_symbol(uint64_t address, const report_frame_text *f, sink *out)
                   *f->module ? report_base_name(f->module) : "unknown", (unsigned long)f->offset);
 }
 
-/* Names by address; one given twice does no harm. */
+/* Names by address; one given twice does no harm. jeprof takes 1 from callers' addresses here too,
+   google-pprof does not: so callers and pools are named at both. */
 static void put_symbols(const report *r, sink *out)
 {
     report_frame_text f;
     sink_text(out, "--- symbol\nbinary=%s\n", r->exe);
     for (uint32_t i = 0; i < r->pool_count; i++)
-        sink_text(out, "0x%lx pool:%s\n", (unsigned long)report_pool_code(i), r->pools[i].name);
+        for (uint64_t less = 0; less < 2; less++)
+            sink_text(out, "0x%lx pool:%s\n", (unsigned long)(report_pool_code(i) - less), r->pools[i].name);
     for (uint32_t i = 0; i < r->site_total; i++)
         for (unsigned n = 0; report_frame_get(r, r->sites[i].site, n, &f); n++)
-            put_symbol(f.address - (n == 0), &f, out);
+            for (uint64_t less = n == 0; less < 2; less++)
+                put_symbol(f.address - less, &f, out);
     sink_string(out, "---\n");
 }
 

@@ -142,6 +142,13 @@ expect "stat: no process" 1 "no such process" "$poolmem" stat 999999999
 expect "dump" 0 "report 1 of process $pid: $here/dump-1.json" "$poolmem" dump $pid
 holds "dump: whole" python3 -m json.tool dump-1.json
 expect "dump again" 0 "dump-2.json" "$poolmem" dump $pid
+"$poolmem" stat --heap $pid >alone.heap
+"$poolmem" run --exit --stats "$here/with.heap" -- ls / >/dev/null
+for pprof in google-pprof jeprof; do
+    command -v $pprof >/dev/null || continue
+    expect "$pprof: alone" 0 "pool:Global" $pprof --text alone.heap
+    expect "$pprof: with the program" 0 "pool:Global" $pprof --text "$(command -v ls)" with.heap
+done
 kill $pid
 
 "$poolmem" run --signal none -- sleep 60 2>said &

@@ -205,7 +205,7 @@ INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
 INLINE bool heap_free_fast(heap_thread *me, void *p)
 {
     uintptr_t g = granule_number(p);
-    if (unlikely(g >= world.fast_granules))
+    if (unlikely(g >= relaxed_load(&world.fast_granules)))
         return false;
     struct block *b = &world.records[g / (BLOCK_SIZE / GRANULE)];
     return likely(relaxed_load(&b->owner) == me) && block_free_own(b, p, g);

@@ -107,6 +107,7 @@ pool_status heap_free_cold(heap_thread *me, void *p)
         return heap_judge(p);
     if (owner != me)
         return heap_free_remote(me, b, p);
+    heap_tick(me);
     return (uintptr_t)p % GRANULE == 0 && block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
 }
 

@@ -94,6 +94,8 @@ struct world {
     uint32_t zone_blocks;
     uint64_t grown;    /* atomic: bytes of blocks ever in use, all zones */
     uint64_t taken;    /* atomic: bytes heaps have taken now, all heaps */
+    uint64_t dirty;    /* atomic: bytes of free blocks whose pages are still ours, all zones */
+    bool slow_frees;   /* every free takes the slow path: all are tracked */
     uint64_t decay_ns; /* age at which free blocks go back to the system */
     bool huge_allowed;
 };

@@ -18,6 +18,7 @@
 #define COMMIT_MIN  16u   /* blocks: 1 MiB */
 #define COMMIT_MAX  1024u /* blocks: 64 MiB */
 #define HUGE_FROM   MIB(16)
+#define WATCH_FROM  MIB(1)
 #define HUGE_BLOCKS 32u /* blocks of one huge page */
 #define NO_BLOCK    UINT32_MAX
 
@@ -158,12 +159,31 @@ static uint32_t extend(zone *z, uint32_t blocks, uint32_t align)
     return start;
 }
 
+static void count_dirty(zone *z, int32_t blocks)
+{
+    relaxed_store(&z->dirty, z->dirty + (uint32_t)blocks);
+    __atomic_fetch_add(&world.dirty, (uint64_t)((int64_t)blocks << BLOCK_SHIFT), __ATOMIC_RELAXED);
+}
+
+/*
+ * A program that has freed most of what it held may never reach a slow path again, where time is looked at:
+ * a lone malloc and free in turn do not. So while more lies dirty than is in use, frees go the slow way.
+ */
+static void watch_dirty(void)
+{
+    bool watch = relaxed_load(&world.dirty) > relaxed_load(&world.taken) + WATCH_FROM;
+    size_t granules = watch || world.slow_frees ? 0 : world.size / GRANULE;
+    if (relaxed_load(&world.fast_granules) != granules)
+        relaxed_store(&world.fast_granules, granules);
+}
+
 /* Takes blocks out of the maps; true when none was dirty. */
 static bool claim(zone *z, uint32_t from, uint32_t to)
 {
     bits_clear(z->free_map, from, to);
     uint32_t dirty = bits_clear(z->young_map, from, to) + bits_clear(z->old_map, from, to);
-    relaxed_store(&z->dirty, z->dirty - dirty);
+    if (dirty)
+        count_dirty(z, -(int32_t)dirty);
     if (from == z->low_free)
         z->low_free = to;
     return dirty == 0;
@@ -216,7 +236,8 @@ void zone_give(zone *z, uint32_t from, uint32_t blocks, bool purge)
         os_purge(zone_address(z, at), (size_t)blocks << BLOCK_SHIFT);
     } else {
         bits_set(z->young_map, at, at + blocks);
-        relaxed_store(&z->dirty, z->dirty + blocks);
+        count_dirty(z, (int32_t)blocks);
+        watch_dirty();
     }
     if (at < z->low_free)
         z->low_free = at;
@@ -227,7 +248,7 @@ static void purge_map(zone *z, uint64_t *map)
     for (uint32_t at = next_bit(map, 0, z->high, true); at < z->high;) {
         uint32_t end = next_bit(map, at, z->high, false);
         os_purge(zone_address(z, at), (size_t)(end - at) << BLOCK_SHIFT);
-        relaxed_store(&z->dirty, z->dirty - bits_clear(map, at, end));
+        count_dirty(z, -(int32_t)bits_clear(map, at, end));
         at = next_bit(map, end, z->high, true);
     }
 }
@@ -244,6 +265,7 @@ void zone_decay(zone *z, uint64_t now, bool force)
     z->young_map = z->old_map;
     z->old_map = young;
     relaxed_store(&z->decayed_at, now);
+    watch_dirty();
     lock_drop(&z->lock);
 }
 

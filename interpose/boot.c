@@ -85,6 +85,7 @@ static void start_tracking(void)
     }
     malloc_fast_max = 0; /* every call goes the slow way, where it is recorded */
     world.fast_granules = 0;
+    world.slow_frees = true;
 }
 
 static void configure(void)

@@ -9,6 +9,7 @@
  * Locking: as caller.h says. Tags and sides are never freed.
  */
 #include "caller.h"
+#include "chain.h"
 #include "config.h"
 #include "dl.h"
 #include "fmt.h"
@@ -28,7 +29,6 @@ enum {
     GROW_NS = 16 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
     SITES_FIRST = 128,   /* cells of a thread's table of sites */
     SITES_MAX = 1 << 17, /* and at most */
-    SITE_FRAMES = 8,     /* frames that name a site when no rule claims the call */
     TAGS_MAPPED = 256,   /* tags made at a time */
     RESOLVE_STACK = 256 << 10
 };
@@ -48,6 +48,7 @@ typedef struct caller_side {
     uint32_t site_mask, site_count;
     tag *tags, *tags_end; /* free ones */
     uint32_t foreign;     /* misses on stacks that are not the thread's own */
+    chain chain;
     walk walk;
 } caller_side;
 
@@ -71,11 +72,13 @@ static void signals_restore(uint64_t old)
 
 void caller_resolving(void (*fn)(void *), void *arg)
 {
+    int saved = errno;
     uint64_t old = signals_block();
     lock_take(&resolve_lock);
     onstack_call(fn, arg, resolve_stack + RESOLVE_STACK);
     lock_drop(&resolve_lock);
     signals_restore(old);
+    errno = saved;
 }
 
 static void ask_resolving(void *arg)
@@ -112,15 +115,13 @@ static void site_resolving(void *arg)
     o->site = publish_site(o->pool, o->pcs, o->frames);
 }
 
-/* The frames that name the site: the innermost, and the one that decided. */
-static site_order order_of(const walk *w, uint32_t pool)
+/* The frames that name the site: the innermost, and (if not 0) the one outside of them that claims it. */
+static site_order order_of(const walk *w, uint32_t pool, uintptr_t claimer)
 {
-    bool claimed = w->pool != RULE_NO_POOL;
-    unsigned max = claimed ? STATS_SITE_FRAMES : SITE_FRAMES;
-    site_order o = {.pool = pool, .frames = w->frames < max ? w->frames : max};
+    site_order o = {.pool = pool, .frames = w->frames};
     memcpy(o.pcs, w->pcs, o.frames * sizeof *o.pcs);
-    if (claimed)
-        o.pcs[o.frames - 1] = w->pcs[w->frames - 1];
+    if (claimer)
+        o.pcs[o.frames++] = claimer;
     return o;
 }
 
@@ -185,21 +186,34 @@ static const tag *site_tag_cold(thread *t, site_order *o)
     return g ? g : thread_base(t, o->pool);
 }
 
-static const tag *site_tag(thread *t, const walk *w, uint32_t pool)
+/* The tag kept under a key, or a new one for the order. */
+static const tag *site_tag(thread *t, site_order *o, uint64_t key)
 {
     caller_side *s = t->caller;
-    site_order o = order_of(w, pool);
     if (dl_closing)
-        return site_tag_cold(t, &o);
+        return site_tag_cold(t, o);
     if (2 * s->site_count >= s->site_mask && !sites_grow(s))
-        return thread_base(t, pool);
-    known_site *cell = site_cell(s->sites, s->site_mask, order_key(&o));
+        return thread_base(t, o->pool);
+    known_site *cell = site_cell(s->sites, s->site_mask, key);
     if (!cell->key) {
-        cell->tag = site_tag_cold(t, &o);
-        cell->key = order_key(&o);
+        cell->tag = site_tag_cold(t, o);
+        cell->key = key;
         s->site_count++;
     }
     return cell->tag;
+}
+
+static const tag *walk_tag(thread *t, const walk *w, uint32_t pool, uintptr_t claimer)
+{
+    site_order o = order_of(w, pool, claimer);
+    return site_tag(t, &o, order_key(&o));
+}
+
+/* The tag of a call whose inner frames are `inner`'s and whose outer ones a rule claims, if it is known. */
+static uint64_t outer_key(const tag *inner, uint32_t pool, uintptr_t claimer)
+{
+    uint64_t key = ((uint64_t)(uintptr_t)inner * 0xff51afd7ed558ccdu) ^ (claimer * 0xd6e8feb86659fd93u);
+    return (key ^ key >> 31 ^ pool) | 1;
 }
 
 /* --- a thread's memo ---------------------------------------------------------------------------------- */
@@ -221,13 +235,13 @@ static bool memo_renew(caller_side *s, bool larger)
     return true;
 }
 
-static void remember(caller_side *s, uint64_t key, const walk *w, uint32_t top, const tag *g)
+static void remember(caller_side *s, uint64_t key, const walk *w, uintptr_t cfa, uint32_t top, const tag *g)
 {
-    if (memo_insert(s->memo, key, w, top, g))
+    if (memo_insert(s->memo, key, w, cfa, top, g))
         return;
     uint64_t lasted = os_time_coarse_ns() - s->memo->since;
     if (memo_renew(s, lasted < (uint64_t)GROW_NS << s->level))
-        memo_insert(s->memo, key, w, top, g);
+        memo_insert(s->memo, key, w, cfa, top, g);
 }
 
 /* Forgets what an object closed meanwhile may have left. */
@@ -239,6 +253,7 @@ static void refresh(caller_side *s)
     if (!memo_renew(s, false))
         memo_clear(s->memo);
     sites_clear(s);
+    s->chain.count = 0;
     s->epoch = now;
 }
 
@@ -282,12 +297,11 @@ bool caller_thread_start(thread *t)
 
 /* --- the slower halves of a look-up ------------------------------------------------------------------- */
 
-HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, uintptr_t cfa,
-                               uintptr_t rbp)
+/* Whether a rule claims the call further out than the memo tells. */
+static int outer_pool(thread *t, const walk_point *from, entry_id entry, size_t size, uintptr_t *claimer)
 {
-    memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
-    const tag *g = memo_select(t->memo, h, &q);
-    return likely(g != NULL) ? g : caller_tag_cold(t, entry, size, cfa, rbp);
+    chain_query q = {*from, WALK_INNER, config_now.depth, entry, size};
+    return chain_decide(&t->caller->chain, t, &q, ask, claimer);
 }
 
 /* Foreign stacks (coroutines) are not worth a proof at each miss. */
@@ -299,51 +313,136 @@ static void learn_stack(thread *t, uintptr_t cfa)
         stack_learn(t, cfa);
 }
 
+static void walk_inner(thread *t, walk *w, entry_id entry, size_t size, caller_frame f)
+{
+    unsigned depth = config_now.depth;
+    learn_stack(t, f.cfa);
+    walk_run(w, t, f, entry, size, depth < WALK_INNER ? depth : WALK_INNER, depth > WALK_INNER, ask);
+}
+
+/* The whole way: inner frames by the rules of their addresses, outer ones by the chain. */
 static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
 {
     caller_side *s = t->caller;
     walk *w = &s->walk;
-    learn_stack(t, f.cfa);
-    walk_run(w, t, f, entry, size, config_now.depth, ask);
+    uintptr_t claimer = 0;
     uint32_t top = t->top;
-    const tag *g = site_tag(t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool);
+    walk_inner(t, w, entry, size, f);
+    const tag *g = walk_tag(t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool, 0);
     if (w->keep && current(s))
-        remember(s, memo_key(f.ret, entry), w, top, g);
-    __atomic_fetch_add(&published->unwound, 1, __ATOMIC_RELAXED);
+        remember(s, memo_key(f.ret, entry), w, f.cfa, top, g);
+    int pool = w->more ? outer_pool(t, &w->next, entry, size, &claimer) : RULE_NO_POOL;
+    return pool == RULE_NO_POOL ? g : walk_tag(t, w, (uint32_t)pool, claimer);
+}
+
+/* The tag for an entry of the memo: its own, or that of the pool which claims the call further out. */
+static const tag *entry_tag(thread *t, const memo_entry *e, entry_id entry, size_t size, caller_frame f)
+{
+    uintptr_t claimer;
+    if (!e->onward)
+        return e->tag;
+    walk_point next = memo_onward(e, f.cfa, f.rbp);
+    int pool = outer_pool(t, &next, entry, size, &claimer);
+    if (pool == RULE_NO_POOL)
+        return e->tag;
+    uint64_t key = outer_key(e->tag, (uint32_t)pool, claimer);
+    known_site *cell = t->caller->sites ? site_cell(t->caller->sites, t->caller->site_mask, key) : NULL;
+    if (likely(cell && cell->key))
+        return cell->tag;
+    walk *w = &t->caller->walk;
+    walk_inner(t, w, entry, size, f);
+    site_order o = order_of(w, (uint32_t)pool, claimer);
+    return site_tag(t, &o, key);
+}
+
+/* Takes the memo out of use and raises busy: what allocates from here on gets System's base tag. */
+static void enter(thread *t)
+{
+    t->busy++;
+    t->memo = memo_dead;
+}
+
+static void leave(thread *t)
+{
+    give_back(t);
+    t->busy--;
+}
+
+HOT const tag *caller_tag_outer(thread *t, const memo_entry *e, entry_id entry, size_t size, uintptr_t cfa,
+                                uintptr_t rbp)
+{
+    if (unlikely(t->busy)) /* a signal handler interrupted a look at the chain */
+        return thread_base(t, STATS_POOL_SYSTEM);
+    t->busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    const tag *g = entry_tag(t, e, entry, size, (caller_frame){*(const stack_word *)(cfa - 8), cfa, rbp});
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->busy = 0;
     return g;
 }
 
+HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, uintptr_t cfa,
+                               uintptr_t rbp)
+{
+    memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
+    const memo_entry *e = memo_select(t->memo, h, &q);
+    if (unlikely(!e))
+        return caller_tag_cold(t, entry, size, cfa, rbp);
+    return e->onward ? caller_tag_outer(t, e, entry, size, cfa, rbp) : e->tag;
+}
+
 /* What the memo says where the fast path could not ask it: just back from a dlclose, or verifying. */
-static const tag *remembered(thread *t, entry_id entry, caller_frame f)
+static const tag *remembered(thread *t, entry_id entry, size_t size, caller_frame f)
 {
     memo_query q = {f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
-    return current(t->caller) ? memo_find(t->caller->memo, memo_key(f.ret, entry), &q) : NULL;
+    memo *m = t->caller->memo;
+    const memo_head *h = current(t->caller) ? memo_head_find(m, memo_key(f.ret, entry)) : NULL;
+    const memo_entry *e = h ? memo_select(m, h, &q) : NULL;
+    return e ? entry_tag(t, e, entry, size, f) : NULL;
+}
+
+/* The tag of a walk that was made in one piece. */
+static const tag *full_tag(thread *t, walk *w)
+{
+    bool claimed = w->pool != RULE_NO_POOL;
+    uintptr_t claimer = claimed && w->frames > WALK_INNER ? w->pcs[w->frames - 1] : 0;
+    if (w->frames > WALK_INNER)
+        w->frames = WALK_INNER;
+    return walk_tag(t, w, claimed ? (uint32_t)w->pool : t->top, claimer);
 }
 
 static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f, bool asked)
 {
     refresh(t->caller);
-    const tag *g = asked ? NULL : remembered(t, entry, f);
-    if (g && config_now.verify && verify_due())
-        verify_tag(g, walked(t, entry, size, f), f, &t->caller->walk);
-    return g ? g : walked(t, entry, size, f);
+    const tag *g = asked ? NULL : remembered(t, entry, size, f);
+    if (g && config_now.verify && verify_due()) {
+        walk *w = &t->caller->walk;
+        walk_run(w, t, f, entry, size, config_now.depth, false, ask);
+        unsigned frames = w->frames;
+        const tag *found = full_tag(t, w);
+        w->frames = frames;
+        verify_tag(g, found, f, w);
+    }
+    if (g)
+        return g;
+    __atomic_fetch_add(&published->unwound, 1, __ATOMIC_RELAXED);
+    return walked(t, entry, size, f);
 }
 
 COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
-    caller_frame f = {*(const uintptr_t *)(cfa - 8), cfa, rbp};
+    caller_frame f = {*(const stack_word *)(cfa - 8), cfa, rbp};
     if (t == &cold_thread && (t = thread_start()) == &cold_thread)
         return thread_emergency_tag();
     if (t->busy)
         return thread_base(t, STATS_POOL_SYSTEM);
+    if (!config_now.depth || !t->caller)
+        return thread_base(t, t->top);
     int saved = errno;
     bool asked = t->memo != memo_dead;
-    t->busy++;
-    t->memo = memo_dead;
-    const tag *g = t->caller && config_now.depth ? resolve(t, entry, size, f, asked) : thread_base(t, t->top);
-    if (t->caller && config_now.depth)
-        give_back(t);
-    t->busy--;
+    enter(t);
+    const tag *g = resolve(t, entry, size, f, asked);
+    leave(t);
     errno = saved;
     return g;
 }
@@ -356,15 +455,11 @@ unsigned caller_walk(thread *t, caller_frame f, uintptr_t *pcs, unsigned max)
     if (t == &cold_thread || t->busy || !t->caller)
         return 1;
     int saved = errno;
-    memo *used = t->memo;
-    t->busy++;
-    t->memo = memo_dead;
     walk *w = &t->caller->walk;
-    walk_run(w, t, f, ENTRY_COUNT, 0, max, ask);
+    enter(t);
+    walk_run(w, t, f, ENTRY_COUNT, 0, max, false, ask);
     memcpy(pcs, w->pcs, w->frames * sizeof *pcs);
-    if (used != memo_dead)
-        give_back(t);
-    t->busy--;
+    leave(t);
     errno = saved;
     return w->frames;
 }

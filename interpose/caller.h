@@ -4,8 +4,9 @@
  *
  *   caller_tag (inline)    head of the return address: DIRECT, or MONO and its words compared
  *   caller_tag_poly        several stacks: a few words select one, its words are compared  (memo.h)
- *   caller_tag_cold        walk by the table of return addresses (unwind.h), place in the memo
- *   on the resolve stack   once per return address: unwind rule (cfi.h), symbol, verdict; a site: its row
+ *   caller_tag_outer       more than WALK_INNER frames: the outer ones are compared with the last look
+ * (chain.h) caller_tag_cold        walk by the table of return addresses (unwind.h), place in the memo on the
+ * resolve stack   once per return address: unwind rule (cfi.h), symbol, verdict; a site: its row
  *
  * Invariants: (1) while a thread is in the cold half its memo is memo_dead and busy is raised, so whatever
  * allocates then (a signal handler, our own calls) gets System's base tag; (2) no memo answers from before
@@ -33,7 +34,10 @@ register uintptr_t caller_rbp __asm__("rbp");
     ((caller_frame){(uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa(), CALLER_RBP()})
 
 /* The slower halves. They get the frame as two words, for a struct of three would be built in memory; the
-   return address stands below the CFA. */
+   return address stands below the CFA. `outer`: the inner frames are known, the outer ones are to be asked.
+ */
+HOT const tag *caller_tag_outer(thread *t, const memo_entry *e, entry_id entry, size_t size, uintptr_t cfa,
+                                uintptr_t rbp);
 HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, uintptr_t cfa,
                                uintptr_t rbp);
 COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
@@ -44,9 +48,13 @@ INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_fram
     const memo_head *h = memo_head_find(t->memo, memo_key(f.ret, entry));
     if (unlikely(!h))
         return caller_tag_cold(t, entry, size, f.cfa, f.rbp);
-    if (h->kind == MEMO_DIRECT || (h->kind == MEMO_MONO && memo_matches(h->entry, f.cfa, f.rbp, t->top)))
+    if (h->kind == MEMO_DIRECT)
         return h->tag;
-    return caller_tag_poly(t, h, entry, size, f.cfa, f.rbp);
+    if (h->kind != MEMO_MONO || !memo_matches(h->entry, f.cfa, f.rbp, t->top))
+        return caller_tag_poly(t, h, entry, size, f.cfa, f.rbp);
+    if (h->entry->onward)
+        return caller_tag_outer(t, h->entry, entry, size, f.cfa, f.rbp);
+    return h->tag;
 }
 
 /* Walks out from a frame, at most `max` return addresses; for reports of misuse and tracking. Cold. */

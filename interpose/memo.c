@@ -92,14 +92,15 @@ static inline const memo_entry *indexed(const memo *m, const memo_head *h, size_
     return &m->head[e->head] == h ? e : NULL;
 }
 
-static inline const tag *select_entry(const memo *m, const memo_head *h, const memo_query *q, uint64_t x)
+static inline const memo_entry *select_entry(const memo *m, const memo_head *h, const memo_query *q,
+                                             uint64_t x)
 {
     size_t i = index_of(m, x);
     const memo_entry *e = indexed(m, h, i, x);
     if (likely(e && memo_matches(e, q->cfa, q->rbp, q->top)))
-        return e->tag;
+        return e;
     e = indexed(m, h, i ^ 1, x);
-    return e && memo_matches(e, q->cfa, q->rbp, q->top) ? e->tag : NULL;
+    return e && memo_matches(e, q->cfa, q->rbp, q->top) ? e : NULL;
 }
 
 static uint64_t child_key(uint64_t x)
@@ -114,7 +115,7 @@ INLINE size_t room(const memo_query *q)
     return (own ? q->stack_hi : ((q->cfa - 8) & ~(uintptr_t)(OS_PAGE - 1)) + OS_PAGE) - q->cfa;
 }
 
-HOT const tag *memo_select(const memo *m, const memo_head *h, const memo_query *q)
+HOT const memo_entry *memo_select(const memo *m, const memo_head *h, const memo_query *q)
 {
     size_t reach = room(q);
     for (unsigned depth = 0; h && h->kind >= MEMO_POLY; depth++) {
@@ -125,13 +126,18 @@ HOT const tag *memo_select(const memo *m, const memo_head *h, const memo_query *
             return select_entry(m, h, q, x);
         h = memo_head_find(m, child_key(x));
     }
-    return h && h->kind == MEMO_MONO && memo_matches(h->entry, q->cfa, q->rbp, q->top) ? h->tag : NULL;
+    return h && memo_matches(h->entry, q->cfa, q->rbp, q->top) ? h->entry : NULL;
 }
 
-const tag *memo_find(const memo *m, uint64_t key, const memo_query *q)
+walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
 {
-    const memo_head *h = memo_head_find(m, key);
-    return h && h->kind == MEMO_DIRECT ? h->tag : memo_select(m, h, q);
+    walk_point p = {.sp = cfa + (uintptr_t)e->onward * 8, .rbp_known = e->onward_rbp != MEMO_RBP_LOST};
+    p.pc = *(const stack_word *)(p.sp - 8);
+    if (e->onward_rbp == MEMO_RBP_REGISTER)
+        p.rbp = rbp;
+    else if (p.rbp_known)
+        p.rbp = memo_word(cfa, e->onward_rbp);
+    return p;
 }
 
 /* --- regions ---------------------------------------------------------------------------------------------
@@ -184,6 +190,13 @@ static bool place_fits(const walk_word *w)
     return w->offset % 8 == 0 && w->offset / 8 < MEMO_RELATIVE;
 }
 
+static uint16_t rbp_place(const walk *w, uintptr_t cfa)
+{
+    if (!w->next.rbp_known)
+        return MEMO_RBP_LOST;
+    return w->next_rbp_at ? (uint16_t)((w->next_rbp_at - cfa) / 8) : MEMO_RBP_REGISTER;
+}
+
 static void entry_fill(memo_entry *e, const walk *w)
 {
     for (unsigned i = 0; i < e->groups * 4u; i++) {
@@ -195,8 +208,10 @@ static void entry_fill(memo_entry *e, const walk *w)
 }
 
 /* Whether the walk can be written down as an entry at all. */
-static bool entry_fits(const walk *w)
+static bool entry_fits(const walk *w, uintptr_t cfa)
 {
+    if (w->more && (w->next.sp - cfa) / 8 >= MEMO_RELATIVE)
+        return false;
     if (w->uses_rbp && (w->rbp % 8 || w->rbp / 8 >= NO_HEAD - 1))
         return false;
     for (unsigned i = 0; i < w->words; i++)
@@ -205,7 +220,7 @@ static bool entry_fits(const walk *w)
     return true;
 }
 
-static memo_entry *entry_create(memo *m, const walk *w, uint32_t top, const tag *g)
+static memo_entry *entry_create(memo *m, const walk *w, uintptr_t cfa, uint32_t top, const tag *g)
 {
     unsigned groups = (w->words + 3) / 4;
     size_t size = sizeof(memo_entry) + groups * sizeof(memo_group);
@@ -220,6 +235,8 @@ static memo_entry *entry_create(memo *m, const walk *w, uint32_t top, const tag 
     e->rbp = w->uses_rbp ? (uint16_t)(w->rbp / 8 + 1) : 0;
     e->groups = (uint8_t)groups;
     e->special = w->uses_rbp;
+    e->onward = w->more ? (uint16_t)((w->next.sp - cfa) / 8) : 0;
+    e->onward_rbp = w->more ? rbp_place(w, cfa) : 0;
     entry_fill(e, w);
     return e;
 }
@@ -522,11 +539,11 @@ static void place(memo *m, uint64_t key, memo_entry *e, unsigned depth)
     }
 }
 
-bool memo_insert(memo *m, uint64_t key, const walk *w, uint32_t top, const tag *g)
+bool memo_insert(memo *m, uint64_t key, const walk *w, uintptr_t cfa, uint32_t top, const tag *g)
 {
-    if (!entry_fits(w))
+    if (!entry_fits(w, cfa))
         return true;
-    memo_entry *e = entry_create(m, w, top, g);
+    memo_entry *e = entry_create(m, w, cfa, top, g);
     if (!e || m->crowded > (1u << (64 - m->head_shift)) / 8)
         return false;
     place(m, key, e, 0);

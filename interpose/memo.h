@@ -27,6 +27,7 @@
 
 enum memo_kind { MEMO_EMPTY, MEMO_DIRECT, MEMO_MONO, MEMO_POLY, MEMO_SPLIT, MEMO_WALK };
 enum { MEMO_ANY_TOP = 0xffff, MEMO_WORDS = 4 /* discriminators of a head */ };
+enum { MEMO_RBP_REGISTER = 0xffff, MEMO_RBP_LOST = 0xfffe };
 
 /* A place in the stack: bits 0..14 the offset above the CFA in words, bit 15: the value is relative to it. */
 typedef uint16_t memo_place;
@@ -45,8 +46,9 @@ typedef struct memo_entry {
     uint16_t top;  /* pool on top of the pool stack when nobody claimed it; MEMO_ANY_TOP: claimed */
     uint16_t rbp;  /* with `special`: frame pointer register, words above the CFA, + 1; 0 unused */
     uint8_t groups;
-    bool special; /* rbp or relative words to be compared */
-    uint32_t unused;
+    bool special;        /* rbp or relative words to be compared */
+    uint16_t onward;     /* the walk goes on at the frame this many words above the CFA; 0: this is all */
+    uint16_t onward_rbp; /* where that frame's rbp is: a place, or MEMO_RBP_REGISTER, MEMO_RBP_LOST */
     memo_group group[];
 } memo_entry;
 
@@ -98,7 +100,7 @@ INLINE size_t memo_number(const memo *m, uint64_t key)
 
 INLINE uint64_t memo_word(uintptr_t cfa, memo_place at)
 {
-    return *(const volatile uint64_t *)(cfa + (size_t)at * 8);
+    return *(const stack_word *)(cfa + (size_t)at * 8);
 }
 
 /* The general comparison: relative words and the frame pointer register too. */
@@ -136,11 +138,11 @@ typedef struct memo_query {
     uint32_t top;
 } memo_query;
 
-/* POLY and SPLIT heads. NULL: not known. */
-const tag *memo_select(const memo *m, const memo_head *h, const memo_query *q);
+/* The entry that matches, NULL: not known. For every kind of head. */
+const memo_entry *memo_select(const memo *m, const memo_head *h, const memo_query *q);
 
-/* The whole look-up, as the fast path of caller.h does it. */
-const tag *memo_find(const memo *m, uint64_t key, const memo_query *q);
+/* The frame that the walk of a matching entry goes on from. */
+walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);
 
 /* Makes an empty memo of 2^level times the smallest size in mapped memory; NULL: none to be had. */
 memo *memo_create(unsigned level);
@@ -148,7 +150,8 @@ void memo_destroy(memo *m);
 unsigned memo_level(const memo *m);
 /* Forgets everything. */
 void memo_clear(memo *m);
-/* Keeps a walk (w->keep) and its tag; false: full, the caller makes a new one. */
-bool memo_insert(memo *m, uint64_t key, const walk *w, uint32_t top, const tag *g);
+/* Keeps a walk from cfa (w->keep) and its tag, that of an unclaimed call when it goes on (w->more); false:
+   full, the caller makes a new one. */
+bool memo_insert(memo *m, uint64_t key, const walk *w, uintptr_t cfa, uint32_t top, const tag *g);
 
 #endif

@@ -63,17 +63,7 @@ void stack_learn(thread *t, uintptr_t cfa)
 
 /* --- the walk ------------------------------------------------------------------------------------------ */
 
-typedef struct cursor {
-    walk *w;
-    uintptr_t lo, hi;         /* readable */
-    uintptr_t start;          /* CFA of the first frame */
-    uintptr_t pc, sp, rbp;    /* of the frame at hand */
-    uintptr_t rbp_at;         /* where that rbp was saved; 0: still in the register */
-    bool rbp_known, rbp_kept; /* kept: its word has been written down */
-    bool exact;               /* pc is where a signal struck */
-} cursor;
-
-static bool widen(cursor *c, uintptr_t address)
+static bool widen(walk_cursor *c, uintptr_t address)
 {
     uintptr_t page = page_of(address);
     if (address % 8 || !readable(address))
@@ -87,52 +77,54 @@ static bool widen(cursor *c, uintptr_t address)
     return true;
 }
 
-static bool get(cursor *c, uintptr_t address, uintptr_t *out)
+static bool get(walk_cursor *c, uintptr_t address, uintptr_t *out)
 {
     if (unlikely(address - c->lo >= c->hi - c->lo || address % 8) && !widen(c, address)) {
-        c->w->keep = false; /* what is mapped is not ours to remember */
+        c->odd = true; /* what is mapped is not ours to remember */
         return false;
     }
-    *out = *(const volatile uintptr_t *)address;
+    *out = *(const stack_word *)address;
     return true;
 }
 
-static void note(cursor *c, uintptr_t address, uintptr_t value, bool relative)
+static void note(walk_cursor *c, uintptr_t address, uintptr_t value, bool relative)
 {
     walk *w = c->w;
     uint64_t offset = address - c->start;
+    if (!w)
+        return;
     if (offset > UINT32_MAX || w->words == WALK_WORDS) {
-        w->keep = false;
+        c->odd = true;
         return;
     }
     w->word[w->words++] = (walk_word){relative ? value - c->start : value, (uint32_t)offset, relative};
 }
 
 /* The frame pointer is about to be used: where its value came from becomes part of the stack's identity. */
-static bool use_rbp(cursor *c)
+static bool use_rbp(walk_cursor *c)
 {
-    if (!c->rbp_known)
-        return false;
-    if (c->rbp_kept)
-        return true;
+    c->used_rbp = true;
+    c->odd = c->odd || !c->rbp_known;
+    if (c->rbp_kept || !c->rbp_known)
+        return c->rbp_known;
     c->rbp_kept = true;
     if (c->rbp_at)
         note(c, c->rbp_at, c->rbp, true);
-    else {
+    else if (c->w) {
         c->w->uses_rbp = true;
         c->w->rbp = c->rbp - c->start;
     }
     return true;
 }
 
-static bool place_of(cursor *c, uint8_t where, int32_t offset, uintptr_t cfa, uintptr_t *out)
+static bool place_of(walk_cursor *c, uint8_t where, int32_t offset, uintptr_t cfa, uintptr_t *out)
 {
     uintptr_t base = where == CFI_AT_CFA ? cfa : where == CFI_AT_RBP ? c->rbp : c->sp;
     *out = base + (uintptr_t)(intptr_t)offset;
     return where != CFI_AT_RBP || use_rbp(c);
 }
 
-static bool find_cfa(cursor *c, const cfi_rule *r, uintptr_t *cfa)
+static bool find_cfa(walk_cursor *c, const cfi_rule *r, uintptr_t *cfa)
 {
     if (r->base == CFI_RBP && !use_rbp(c))
         return false;
@@ -142,38 +134,39 @@ static bool find_cfa(cursor *c, const cfi_rule *r, uintptr_t *cfa)
         if (!get(c, at, cfa))
             return false;
         note(c, at, *cfa, true);
+        c->odd = c->odd || !c->w; /* a chain has no place for that word */
     }
     return true;
 }
 
-static bool restore_rbp(cursor *c, const cfi_rule *r, uintptr_t cfa)
+static bool restore_rbp(walk_cursor *c, const cfi_rule *r, uintptr_t cfa)
 {
-    uintptr_t at;
+    c->saved_at = 0;
     if (r->rbp_at == CFI_SAME)
         return true;
     if (r->rbp_at == CFI_LOST) {
         c->rbp_known = false;
         return true;
     }
-    if (!place_of(c, r->rbp_at, r->rbp, cfa, &at) || !get(c, at, &c->rbp))
+    if (!place_of(c, r->rbp_at, r->rbp, cfa, &c->saved_at) || !get(c, c->saved_at, &c->rbp))
         return false;
-    c->rbp_at = at;
+    c->rbp_at = c->saved_at;
     c->rbp_known = true;
     c->rbp_kept = false;
     return true;
 }
 
-/* To the caller's frame; false: the stack ends here or cannot be followed. */
-static bool step(cursor *c, const cfi_rule *r)
+bool walk_step(walk_cursor *c, const cfi_rule *r)
 {
-    uintptr_t cfa, ra_at, pc;
-    if (r->kind < CFI_FRAME || !find_cfa(c, r, &cfa) || !place_of(c, r->ra_at, r->ra, cfa, &ra_at) ||
-        !get(c, ra_at, &pc))
+    uintptr_t cfa, pc;
+    c->used_rbp = false;
+    if (r->kind < CFI_FRAME || !find_cfa(c, r, &cfa) || !place_of(c, r->ra_at, r->ra, cfa, &c->ra_at) ||
+        !get(c, c->ra_at, &pc))
         return false;
-    note(c, ra_at, pc, false);
-    if (r->kind == CFI_SIGNAL)
-        c->w->keep = false; /* the handler may run on a stack of its own */
-    else if (cfa <= c->sp)
+    note(c, c->ra_at, pc, false);
+    /* A handler may run on a stack of its own; a chain does not tell a word that ended it. */
+    c->odd = c->odd || r->kind == CFI_SIGNAL || cfa <= c->sp || (!pc && !c->w);
+    if (r->kind == CFI_FRAME && cfa <= c->sp)
         return false; /* no frame is smaller than its return address */
     if (!restore_rbp(c, r, cfa))
         return false;
@@ -183,42 +176,66 @@ static bool step(cursor *c, const cfi_rule *r)
     return pc != 0;
 }
 
-static cursor cursor_at(walk *w, const thread *t, caller_frame f)
+bool walk_valid(const walk_cursor *c)
 {
-    cursor c = {.w = w, .start = f.cfa, .pc = f.ret, .sp = f.cfa, .rbp = f.rbp, .rbp_known = true};
-    bool own = f.cfa - t->stack_lo < t->stack_hi - t->stack_lo;
-    c.lo = own ? t->stack_lo : page_of(f.cfa - 8);
-    c.hi = own ? t->stack_hi : c.lo + OS_PAGE;
-    w->frames = w->words = 0;
-    w->pool = RULE_NO_POOL;
-    w->keep = true;
-    w->uses_rbp = false;
-    return c;
+    return !(c->pc & PC_EXACT);
 }
 
-/* What is known about the cursor's pc. While objects are being closed the table is not believed. */
-static const pc_info *info_of(const cursor *c, walk_ask *ask, pc_info *scratch)
+/* While objects are being closed the table is not believed. */
+const pc_info *walk_info(const walk_cursor *c, walk_ask *ask, pc_info *scratch)
 {
     pc_key key = (pc_key)c->pc | (c->exact ? PC_EXACT : 0);
     const pc_info *info = likely(!dl_closing) ? pc_find(key) : NULL;
     return likely(info != NULL) ? info : ask(key, scratch);
 }
 
-void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t size, unsigned depth,
-              walk_ask *ask)
+walk_cursor walk_resume(const thread *t, const walk_point *p)
 {
-    cursor c = cursor_at(w, t, f);
+    walk_cursor c = {.start = p->sp, .pc = p->pc, .sp = p->sp, .rbp = p->rbp};
+    bool own = p->sp - t->stack_lo < t->stack_hi - t->stack_lo;
+    c.rbp_known = p->rbp_known;
+    c.exact = p->exact;
+    c.lo = own ? t->stack_lo : page_of(p->sp - 8);
+    c.hi = own ? t->stack_hi : c.lo + OS_PAGE;
+    return c;
+}
+
+walk_point walk_here(const walk_cursor *c)
+{
+    return (walk_point){c->pc, c->sp, c->rbp, c->rbp_known, c->exact};
+}
+
+static void walk_start(walk *w)
+{
+    w->frames = w->words = 0;
+    w->pool = RULE_NO_POOL;
+    w->keep = true;
+    w->uses_rbp = w->more = false;
+}
+
+void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t size, unsigned depth,
+              bool onward, walk_ask *ask)
+{
+    walk_point start = {f.ret, f.cfa, f.rbp, true, false};
+    walk_cursor c = walk_resume(t, &start);
     pc_info scratch;
+    bool more = true;
+    walk_start(w);
+    c.w = w;
     if (depth > WALK_FRAMES)
         depth = WALK_FRAMES;
-    while (w->frames < depth && !(c.pc & PC_EXACT)) {
-        const pc_info *info = info_of(&c, ask, &scratch);
+    while (more && w->frames < depth && walk_valid(&c)) {
+        const pc_info *info = walk_info(&c, ask, &scratch);
         w->pcs[w->frames++] = c.pc;
         if (entry != ENTRY_COUNT) {
             w->keep = w->keep && !info->by_size;
             w->pool = rules_decide(info->verdict, entry, size, w->frames - 1);
         }
-        if (w->pool != RULE_NO_POOL || w->frames == depth || !step(&c, &info->rule))
-            return;
+        bool last = w->pool != RULE_NO_POOL || (w->frames == depth && !onward);
+        more = !last && walk_step(&c, &info->rule);
     }
+    w->keep = w->keep && !c.odd;
+    w->more = more && w->frames == depth;
+    w->next = walk_here(&c);
+    w->next_rbp_at = c.rbp_at;
 }

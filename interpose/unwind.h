@@ -22,7 +22,7 @@ typedef struct caller_frame {
     uintptr_t ret, cfa, rbp;
 } caller_frame;
 
-enum { WALK_FRAMES = 128, WALK_WORDS = 2 * WALK_FRAMES };
+enum { WALK_FRAMES = 128, WALK_WORDS = 2 * WALK_FRAMES, WALK_INNER = 8 /* frames the memo tells */ };
 
 /* One word that was read. */
 typedef struct walk_word {
@@ -31,12 +31,22 @@ typedef struct walk_word {
     bool relative;   /* a saved frame pointer: the same chain elsewhere holds another value */
 } walk_word;
 
+/* A frame to walk on from. */
+typedef struct walk_point {
+    uintptr_t pc, sp, rbp;
+    bool rbp_known;
+    bool exact; /* pc is where a signal struck */
+} walk_point;
+
 typedef struct walk {
     unsigned frames, words;
     int pool;      /* RULE_NO_POOL: nobody claimed it */
     bool keep;     /* the words alone decide: the memo may keep it */
     bool uses_rbp; /* and the frame pointer register, at this place above the CFA: */
+    bool more;     /* it goes on: */
     uint64_t rbp;
+    walk_point next;       /* with more: the first frame not looked at */
+    uintptr_t next_rbp_at; /* where next.rbp was saved; 0 still in the register */
     uintptr_t pcs[WALK_FRAMES];
     walk_word word[WALK_WORDS];
 } walk;
@@ -45,9 +55,35 @@ typedef struct walk {
 typedef const pc_info *walk_ask(pc_key key, pc_info *scratch);
 
 /* Walks out from f for a call until a rule claims a frame, `depth` frames are seen or the stack ends. Entry
-   ENTRY_COUNT: no rule is asked. */
+   ENTRY_COUNT: no rule is asked. `onward`: makes the step beyond the last frame too. */
 void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t size, unsigned depth,
-              walk_ask *ask);
+              bool onward, walk_ask *ask);
+
+/* A word of a stack. */
+typedef uintptr_t __attribute__((may_alias)) stack_word;
+
+/* One frame at a time, for chain.c. */
+typedef struct walk_cursor {
+    walk *w;                   /* writes the words down; NULL: nobody does */
+    uintptr_t lo, hi;          /* readable */
+    uintptr_t start;           /* CFA of the first frame */
+    uintptr_t pc, sp, rbp;     /* of the frame at hand */
+    uintptr_t rbp_at;          /* where that rbp was saved; 0: still in the register */
+    uintptr_t ra_at, saved_at; /* of the last step: where pc was read, and rbp; 0: handed through */
+    bool rbp_known, rbp_kept;  /* kept: its word has been written down */
+    bool exact;                /* pc is where a signal struck */
+    bool used_rbp;             /* by the last step */
+    bool odd;                  /* the words do not tell it all: not to be remembered */
+} walk_cursor;
+
+walk_cursor walk_resume(const thread *t, const walk_point *p);
+walk_point walk_here(const walk_cursor *c);
+/* Whether pc can be a code address at all. */
+bool walk_valid(const walk_cursor *c);
+/* What is known about its pc. */
+const pc_info *walk_info(const walk_cursor *c, walk_ask *ask, pc_info *scratch);
+/* To the caller's frame; false: the stack ends here or cannot be followed. */
+bool walk_step(walk_cursor *c, const cfi_rule *r);
 
 /* Widens t->stack_lo..stack_hi to hold cfa, if that is on the thread's own stack. */
 void stack_learn(thread *t, uintptr_t cfa);

@@ -79,7 +79,7 @@ void verify_tag(const tag *given, const tag *found, caller_frame f, const walk *
     bool same = full.frames >= w->frames && memcmp(full.pcs, w->pcs, w->frames * sizeof *w->pcs) == 0;
     bool ends = decided || full.frames == w->frames || stopped_blind(w);
     __atomic_fetch_add(&verify_checked, 1, __ATOMIC_RELAXED);
-    if (given != found)
+    if (given->front != found->front || given->tally != found->tally)
         complain("the memo gave another tag", w, &full);
     else if (!same || !ends)
         complain("libunwind sees other frames", w, &full);

@@ -55,14 +55,14 @@ static void find_truth(const caller_frame *f, truth *w)
     }
 }
 
+/* A site is named by the inner frames, and by the one further out that is claimed, if one is. */
 static bool site_is(const stub_site *s, const truth *w)
 {
-    unsigned max = w->pool == RULE_NO_POOL ? 8 : STATS_SITE_FRAMES;
-    unsigned n = w->frames < max ? w->frames : max;
-    if (s->frames != n || memcmp(s->pcs, w->pcs, (n - 1) * sizeof *s->pcs) != 0)
+    unsigned n = w->frames < WALK_INNER ? w->frames : WALK_INNER;
+    bool claimed_outside = w->pool != RULE_NO_POOL && w->frames > WALK_INNER;
+    if (s->frames != n + claimed_outside || memcmp(s->pcs, w->pcs, n * sizeof *s->pcs) != 0)
         return false;
-    bool decided = w->pool != RULE_NO_POOL;
-    return s->pcs[n - 1] == w->pcs[decided ? w->frames - 1 : n - 1];
+    return !claimed_outside || s->pcs[n] == w->pcs[w->frames - 1];
 }
 
 static void check(const seen *s, void *arg)

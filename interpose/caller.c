@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 enum {
-    LEVELS = 7,          /* memo sizes: 68 KiB to 4.3 MiB */
+    LEVELS = 7,          /* memo sizes: 84 KiB to 5.3 MiB */
     GROW_NS = 16 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
     SITES_FIRST = 128,   /* cells of a thread's table of sites */
     SITES_MAX = 1 << 17, /* and at most */
@@ -218,10 +218,11 @@ static uint64_t outer_key(const tag *inner, uint32_t pool, uintptr_t claimer)
 
 /* --- a thread's memo ---------------------------------------------------------------------------------- */
 
-/* An empty memo in place of the full one; false: there is no memory for it. */
+/* An empty memo, or a larger one that knows as much, in place of the full one; false: no memory for it. */
 static bool memo_renew(caller_side *s, bool larger)
 {
-    unsigned level = larger && s->level + 1 < LEVELS ? s->level + 1 : s->level;
+    larger = larger && s->level + 1 < LEVELS;
+    unsigned level = s->level + larger;
     memo *fresh = s->spare && memo_level(s->spare) == level ? s->spare : memo_create(level);
     if (!fresh)
         return false;
@@ -229,6 +230,8 @@ static bool memo_renew(caller_side *s, bool larger)
         memo_clear(fresh);
     else if (s->spare)
         memo_destroy(s->spare);
+    if (larger)
+        memo_copy(fresh, s->memo);
     s->spare = s->memo;
     s->memo = fresh;
     s->level = level;

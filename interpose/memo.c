@@ -12,7 +12,15 @@
 
 #include <string.h>
 
-enum { HEADS = 256, INDEX = 1024, ENTRY_BYTES = 48 << 10, SPLIT_DEPTH = 12, NO_HEAD = 0xffff };
+enum {
+    HEADS_LOG = 9,
+    HEADS = 1 << HEADS_LOG,
+    INDEX = 1024,
+    ENTRY_BYTES = 48 << 10,
+    SPLIT_DEPTH = 12,
+    NO_HEAD = 0xffff,
+    MOVES = 8
+};
 
 union memo_nothing memo_nothing = {.none = {.head_shift = 63}}; /* its two heads have no key */
 
@@ -145,12 +153,13 @@ walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
 
 static memo *layout(memo *m, unsigned level, uint32_t size)
 {
-    m->head_shift = 64 - 8 - level;
+    m->head_shift = 64 - HEADS_LOG - level;
     m->index_shift = 64 - 10 - level;
     m->index = (uint32_t *)&m->head[(size_t)HEADS << level];
     m->size = size;
     m->limit = size;
     m->used = (uint32_t)((uintptr_t)(m->index + ((size_t)INDEX << level)) - (uintptr_t)m);
+    m->entries = m->used;
     m->crowded = 0;
     m->since = os_time_coarse_ns();
     return m;
@@ -166,7 +175,7 @@ memo *memo_create(unsigned level)
 
 unsigned memo_level(const memo *m)
 {
-    return 64 - 8 - m->head_shift;
+    return 64 - HEADS_LOG - m->head_shift;
 }
 
 void memo_destroy(memo *m)
@@ -220,15 +229,30 @@ static bool entry_fits(const walk *w, uintptr_t cfa)
     return true;
 }
 
-static memo_entry *entry_create(memo *m, const walk *w, uintptr_t cfa, uint32_t top, const tag *g)
+static size_t entry_size(unsigned groups)
 {
-    unsigned groups = (w->words + 3) / 4;
-    size_t size = sizeof(memo_entry) + groups * sizeof(memo_group);
+    return sizeof(memo_entry) + groups * sizeof(memo_group);
+}
+
+static memo_entry *entry_take(memo *m, unsigned groups)
+{
+    size_t size = entry_size(groups);
     if (m->used + size > m->limit)
         return NULL;
     memo_entry *e = entry_at(m, m->used);
     m->used += (uint32_t)size;
+    return e;
+}
+
+static memo_entry *entry_create(memo *m, uint64_t key, const walk *w, uintptr_t cfa, uint32_t top,
+                                const tag *g)
+{
+    unsigned groups = (w->words + 3) / 4;
+    memo_entry *e = entry_take(m, groups);
+    if (!e)
+        return NULL;
     e->tag = g;
+    e->key = key;
     e->next = 0;
     e->head = NO_HEAD;
     e->top = w->pool == RULE_NO_POOL ? (uint16_t)top : MEMO_ANY_TOP;
@@ -315,17 +339,40 @@ static void head_evict(memo *m, memo_head *h)
     memset(h, 0, sizeof *h);
 }
 
-/* The head of a key, made when there is none; its neighbourhood may lose one for that. */
+static void head_move(memo *m, memo_head *from, memo_head *to)
+{
+    *to = *from;
+    for (uint32_t at = to->first; at; at = entry_at(m, at)->next)
+        entry_at(m, at)->head = (uint16_t)(to - m->head);
+    memset(from, 0, sizeof *from);
+}
+
+static memo_head *head_other(memo *m, memo_head *h)
+{
+    return &m->head[memo_other(m, h->key, (size_t)(h - m->head))];
+}
+
+/* Empties a head's place by moving heads to their other places; false after a few moves. */
+static bool head_clear(memo *m, memo_head *h, unsigned moves)
+{
+    memo_head *other = head_other(m, h);
+    if (other->key && (!moves || other == h || !head_clear(m, other, moves - 1)))
+        return false;
+    head_move(m, h, other);
+    return true;
+}
+
+/* The head of a key, made when there is none; another one may have to go for that. */
 static memo_head *head_get(memo *m, uint64_t key)
 {
     size_t number = memo_number(m, key);
-    memo_head *pair[2] = {&m->head[number], &m->head[number ^ 1]};
+    memo_head *place[2] = {&m->head[number], &m->head[memo_other(m, key, number)]};
     for (unsigned i = 0; i < 2; i++)
-        if (pair[i]->key == key)
-            return pair[i];
-    memo_head *h = pair[0]->key == 0 ? pair[0] : pair[1];
-    if (h->key) {
-        h = pair[m->crowded & 1];
+        if (place[i]->key == key)
+            return place[i];
+    memo_head *h = place[0]->key == 0 ? place[0] : place[1];
+    if (h->key && !head_clear(m, h, MOVES)) {
+        h = place[m->crowded & 1];
         head_evict(m, h);
     }
     h->key = key;
@@ -543,9 +590,25 @@ bool memo_insert(memo *m, uint64_t key, const walk *w, uintptr_t cfa, uint32_t t
 {
     if (!entry_fits(w, cfa))
         return true;
-    memo_entry *e = entry_create(m, w, cfa, top, g);
-    if (!e || m->crowded > (1u << (64 - m->head_shift)) / 8)
+    memo_entry *e = entry_create(m, key, w, cfa, top, g);
+    if (!e || m->crowded > (1u << (64 - m->head_shift)) / 32)
         return false;
     place(m, key, e, 0);
     return true;
+}
+
+/* Entries lie one behind the other, oldest first; those that were displaced are left behind. */
+void memo_copy(memo *to, const memo *from)
+{
+    for (uint32_t at = from->entries; at < from->used;) {
+        const memo_entry *e = entry_at(from, at);
+        size_t size = entry_size(e->groups);
+        at += (uint32_t)size;
+        memo_entry *copy = e->head == NO_HEAD ? NULL : entry_take(to, e->groups);
+        if (!copy)
+            continue;
+        memcpy(copy, e, size);
+        copy->head = NO_HEAD;
+        place(to, copy->key, copy, 0);
+    }
 }

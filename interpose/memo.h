@@ -41,6 +41,7 @@ typedef struct memo_group {
 /* One stack. The last group is filled up with its last word. */
 typedef struct memo_entry {
     const tag *tag;
+    uint64_t key;  /* of the call */
     uint32_t next; /* entry of the same head, bytes from the region; 0 none */
     uint16_t head; /* number of the head it belongs to */
     uint16_t top;  /* pool on top of the pool stack when nobody claimed it; MEMO_ANY_TOP: claimed */
@@ -70,6 +71,7 @@ struct memo {
     uint32_t head_shift, index_shift; /* 64 - log2 of the sizes */
     uint32_t *index;                  /* entry, bytes from the region; 0 none */
     uint32_t used, limit;             /* entries end here; bytes from the region */
+    uint32_t entries;                 /* and start here */
     uint32_t size;                    /* of the mapping, bytes */
     uint32_t crowded;                 /* heads that found both their places taken */
     uint64_t since;                   /* ns, when it was last emptied */
@@ -92,10 +94,15 @@ INLINE uint64_t memo_key(uintptr_t ret, entry_id entry)
     return ((uint64_t)ret << 3) + (uint64_t)entry;
 }
 
-/* A key has two places; this is the first, the other is its neighbour. */
+/* A key may stand in either of two places, so that heads can make room for each other. */
 INLINE size_t memo_number(const memo *m, uint64_t key)
 {
     return (size_t)((key * MEMO_MIX) >> m->head_shift);
+}
+
+INLINE size_t memo_other(const memo *m, uint64_t key, size_t number)
+{
+    return number ^ (size_t)(((key * 0xc2b2ae3d27d4eb4fu) >> m->head_shift) | 1);
 }
 
 INLINE uint64_t memo_word(uintptr_t cfa, memo_place at)
@@ -127,7 +134,7 @@ INLINE const memo_head *memo_head_find(const memo *m, uint64_t key)
     const memo_head *h = &m->head[number];
     if (likely(h->key == key))
         return h;
-    h = &m->head[number ^ 1];
+    h = &m->head[memo_other(m, key, number)];
     return h->key == key ? h : NULL;
 }
 
@@ -146,6 +153,8 @@ walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);
 
 /* Makes an empty memo of 2^level times the smallest size in mapped memory; NULL: none to be had. */
 memo *memo_create(unsigned level);
+/* Copies what `from` knows. */
+void memo_copy(memo *to, const memo *from);
 void memo_destroy(memo *m);
 unsigned memo_level(const memo *m);
 /* Forgets everything. */

@@ -105,6 +105,11 @@ void *model_need(model *m, script *s, const model_subject *kind)
     return NULL;
 }
 
+void *model_if(model *m, const model_subject *kind)
+{
+    return m->subject == kind ? m->self : NULL;
+}
+
 /* True when the subject has an operation for the command. */
 static bool can(model *m, script *s, bool has)
 {
@@ -235,7 +240,7 @@ static const script_command common_commands[] = {
 };
 
 static const script_command *const tables[] = {common_commands, model_heap_commands, model_clump_commands,
-                                               NULL};
+                                               model_engine_commands, NULL};
 
 /* --- entry ----------------------------------------------------------------------------------------- */
 

@@ -37,6 +37,8 @@ void model_make_subject(model *m, script *s, const model_subject *subject, size_
                         bool (*make)(void *self, size_t bytes));
 /* The subject when it is of that kind; otherwise NULL after a message. */
 void *model_need(model *m, script *s, const model_subject *kind);
+/* The same without a message, for commands that several kinds have. */
+void *model_if(model *m, const model_subject *kind);
 /* Names of blocks (and of marks, in families that have them). Get: MODEL_NULL for a null one. */
 bool model_name_known(model *m, const char *name);
 model_place model_name_get(model *m, const char *name);
@@ -46,7 +48,7 @@ void model_print(model *m, script *s, const char *result);
 void model_print_place(model *m, script *s, model_place at);
 
 /* The tables, one a family. */
-extern const script_command model_heap_commands[], model_clump_commands[];
+extern const script_command model_heap_commands[], model_clump_commands[], model_engine_commands[];
 
 /* Runs one script; the file name is for messages. Returns the exit status. */
 int model_run(FILE *in, const char *file, FILE *out, FILE *err);

@@ -1,0 +1,3 @@
+hunk 65536
+mark m
+freelow n

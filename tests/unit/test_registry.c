@@ -75,6 +75,26 @@ Test(registry, late_parent_adopts_and_removed_one_hands_on)
     registry_done(&r);
 }
 
+Test(registry, child_may_start_or_end_with_its_parent)
+{
+    pool outer, low, high;
+    for (int order = 0; order < 2; order++) {
+        registry_init(&r, 8, 0);
+        make_pool(&outer, "o", NULL, 1000, 9999);
+        make_pool(&low, "l", NULL, 1000, 1999);
+        make_pool(&high, "h", NULL, 9000, 9999);
+        registry_add(&r, order ? &low : &outer, "1");
+        registry_add(&r, order ? &outer : &low, "2");
+        registry_add(&r, &high, "3");
+        cr_assert_eq(parent_of(&low), &outer);
+        cr_assert_eq(parent_of(&high), &outer);
+        cr_assert_eq(registry_find_address(&r, 1000), &low);
+        cr_assert_eq(registry_find_address(&r, 2000), &outer);
+        cr_assert_null(registry_check(&r));
+        registry_done(&r);
+    }
+}
+
 Test(registry, lookups_give_the_deepest)
 {
     pool outer, inner, wrapper;

@@ -25,6 +25,11 @@ size_t malloc_fast_max = FRAGMENT_MAX;
 
 /* --- the cold half ------------------------------------------------------------------------------ */
 
+static caller_frame frame_at(uintptr_t cfa, uintptr_t rbp)
+{
+    return (caller_frame){.ret = ((uintptr_t *)cfa)[-1], .cfa = cfa, .rbp = rbp};
+}
+
 static void *no_memory(void)
 {
     errno = ENOMEM;
@@ -58,15 +63,28 @@ void *malloc_cold(const tag *g, size_t size)
     return counted(g, front_alloc_aligned(g->front, size, GRANULE), size);
 }
 
+void *alloc_walked(size_t size, uint64_t key, uintptr_t cfa, uintptr_t rbp)
+{
+    const tag *g = caller_tag(self, memo_entry_of(key), size, frame_at(cfa, rbp));
+    void *p = alloc_quick(g, size);
+    return likely(p != NULL) ? p : malloc_cold(g, size);
+}
+
+void *alloc_compared(size_t size, const memo_head *h, uint64_t key, uintptr_t cfa, uintptr_t rbp)
+{
+    const memo_entry *e = h->entry;
+    void *p;
+    if (likely(h->quick == ~key) && likely(memo_matches_plain(e, cfa)) &&
+        likely(e->top == MEMO_ANY_TOP || e->top == self->top) &&
+        likely((p = alloc_quick(h->tag, size)) != NULL))
+        return p;
+    return alloc_walked(size, key, cfa, rbp);
+}
+
 void *malloc_aligned_cold(const tag *g, size_t size, size_t align, bool zero)
 {
     void *p = zero ? front_alloc_zero(g->front, size) : front_alloc_aligned(g->front, size, align);
     return counted(g, p, size);
-}
-
-static caller_frame frame_at(uintptr_t cfa, uintptr_t rbp)
-{
-    return (caller_frame){.ret = ((uintptr_t *)cfa)[-1], .cfa = cfa, .rbp = rbp};
 }
 
 static heap_thread *my_side(void)
@@ -215,9 +233,9 @@ EXPORT void *calloc(size_t count, size_t each)
     if (unlikely(mul_wraps(count, each, &size)))
         return no_memory();
     const tag *g = caller_tag(self, ENTRY_CALLOC, size, f);
-    void *p;
-    if (likely(size - 1 < malloc_fast_max) && likely((p = front_pop(g->front, size)) != NULL))
-        return memset(tally_alloc(g, p, size), 0, size);
+    void *p = alloc_quick(g, size);
+    if (likely(p != NULL))
+        return memset(p, 0, size);
     return malloc_aligned_cold(g, size, GRANULE, true);
 }
 

@@ -472,6 +472,7 @@ static void split(memo *m, memo_head *h, memo_entry *e, unsigned depth)
     difference d = split_point(m, h, e);
     if (d.what == DIFFER_NOT || depth >= SPLIT_DEPTH) {
         h->kind = MEMO_WALK;
+        h->quick = 0;
         return;
     }
     uint32_t at = h->first;
@@ -479,6 +480,7 @@ static void split(memo *m, memo_head *h, memo_entry *e, unsigned depth)
     forget_discriminators(h);
     discriminate(h, d);
     h->kind = MEMO_SPLIT;
+    h->quick = 0;
     h->first = 0;
     place(m, key, e, depth);
     while (at) {
@@ -537,12 +539,19 @@ static void place_second(memo *m, memo_head *h, memo_entry *e, unsigned depth)
     forget_discriminators(h);
     if (!all_have(m, h, e, d)) { /* claimed for one pool on top of the stack and not for another */
         h->kind = MEMO_WALK;
+        h->quick = 0;
         return;
     }
     discriminate(h, d);
     h->kind = MEMO_POLY;
+    h->quick = 0;
     index_put(m, h, first);
     place_poly(m, h, e, depth);
+}
+
+static uint64_t quick_mono(uint64_t key, const memo_entry *e)
+{
+    return e->special || e->onward || key >> 63 ? 0 : ~key;
 }
 
 static void place_below(memo *m, memo_head *h, memo_entry *e, unsigned depth)
@@ -555,6 +564,7 @@ static void place_below(memo *m, memo_head *h, memo_entry *e, unsigned depth)
     forget_discriminators(h);
     h->first = 0;
     h->kind = MEMO_MONO;
+    h->quick = quick_mono(h->key, e);
     chain(m, h, e);
 }
 
@@ -571,6 +581,7 @@ static void place(memo *m, uint64_t key, memo_entry *e, unsigned depth)
     case MEMO_DIRECT:
         chain(m, h, e);
         h->kind = is_direct(key, e) ? MEMO_DIRECT : MEMO_MONO;
+        h->quick = h->kind == MEMO_DIRECT ? key : quick_mono(key, e);
         break;
     case MEMO_MONO:
         place_second(m, h, e, depth);

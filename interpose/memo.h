@@ -54,7 +54,8 @@ typedef struct memo_entry {
 } memo_entry;
 
 typedef struct memo_head {
-    uint64_t key; /* 0: empty */
+    uint64_t key;   /* 0: empty */
+    uint64_t quick; /* DIRECT: the key again; MONO with plain words that tell all: ~key; else 0 */
     const tag *tag;
     memo_entry *entry; /* MONO: the one; POLY and SPLIT: one of them */
     uint8_t kind;      /* memo_kind */
@@ -94,6 +95,12 @@ INLINE uint64_t memo_key(uintptr_t ret, entry_id entry)
     return ((uint64_t)ret << 3) + (uint64_t)entry;
 }
 
+INLINE entry_id memo_entry_of(uint64_t key)
+{
+    return (entry_id)(key & 7);
+}
+_Static_assert(ENTRY_COUNT <= 8, "three bits of a key");
+
 /* A key may stand in either of two places, so that heads can make room for each other. */
 INLINE size_t memo_number(const memo *m, uint64_t key)
 {
@@ -113,18 +120,30 @@ INLINE uint64_t memo_word(uintptr_t cfa, memo_place at)
 /* The general comparison: relative words and the frame pointer register too. */
 bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);
 
-/* Whether the stack is the entry's, word by word. */
-INLINE bool memo_matches(const memo_entry *e, uintptr_t cfa, uintptr_t rbp, uint32_t top)
+/* Whether the stack has an entry's words, all of them plain. */
+INLINE bool memo_matches_plain(const memo_entry *e, uintptr_t cfa)
 {
-    if (unlikely(e->special))
-        return (e->top == MEMO_ANY_TOP || e->top == top) && memo_matches_special(e, cfa, rbp);
     const memo_group *g = e->group, *end = g + e->groups;
     for (; g < end; g++) {
         if (memo_word(cfa, g->at[0]) != g->value[0] || memo_word(cfa, g->at[1]) != g->value[1] ||
             memo_word(cfa, g->at[2]) != g->value[2] || memo_word(cfa, g->at[3]) != g->value[3])
             return false;
     }
-    return e->top == MEMO_ANY_TOP || e->top == top;
+    return true;
+}
+
+/* Whether the stack is the entry's, word by word. */
+INLINE bool memo_matches(const memo_entry *e, uintptr_t cfa, uintptr_t rbp, uint32_t top)
+{
+    return (e->top == MEMO_ANY_TOP || e->top == top) &&
+           (unlikely(e->special) ? memo_matches_special(e, cfa, rbp) : memo_matches_plain(e, cfa));
+}
+
+/* The first place of a key. The entry points look there alone; its `quick` tells them with one comparison
+   whether the call decides by itself. */
+INLINE const memo_head *memo_first(const memo *m, uint64_t key)
+{
+    return &m->head[memo_number(m, key)];
 }
 
 /* The head of a key, or NULL. */

@@ -10,8 +10,6 @@
 #include "said.h"
 #include "scratch.h"
 
-#include <pthread.h>
-
 TestSuite(api, .init = scratch_make, .fini = scratch_remove);
 
 static poolmem_pool *public_pool(pool *p)
@@ -218,33 +216,4 @@ Test(api, resources)
     poolmem_resources_destroy(NULL);
     cr_assert_null(poolmem_resources_create(NULL, NULL));
     poolmem_handles_destroy(t);
-}
-
-static void *churn(void *table)
-{
-    poolmem_handle h;
-    void *p;
-    for (int i = 0; i < 300; i++) {
-        cr_assert_eq(poolmem_handle_alloc(table, 32, 1, 0, &h), POOLMEM_OK);
-        cr_assert_eq(poolmem_handle_edit(table, h, &p), POOLMEM_OK);
-        *(int *)p = i;
-        if (i % 3)
-            cr_assert_eq(poolmem_handle_free(table, h), POOLMEM_OK);
-    }
-    return NULL;
-}
-
-Test(api, handles_are_shared_by_threads)
-{
-    pthread_t t[4];
-    size_t n;
-    poolmem_handles *table = poolmem_handles_create(NULL, 0, 0);
-    for (int i = 0; i < 4; i++)
-        pthread_create(&t[i], NULL, churn, table);
-    for (int i = 0; i < 4; i++)
-        pthread_join(t[i], NULL);
-    cr_assert_eq(poolmem_handles_check(table), POOLMEM_OK);
-    cr_assert_eq(poolmem_handle_free_id(table, 1, &n), POOLMEM_OK);
-    cr_assert_eq(n, 400);
-    poolmem_handles_destroy(table);
 }

@@ -5,8 +5,6 @@
 #include "said.h"
 #include "seeded.h"
 
-#include <pthread.h>
-
 static void make(arena *a, int64_t size, const arena_options *o)
 {
     memset(a, 0, sizeof *a);
@@ -400,26 +398,4 @@ Test(arena, every_failed_request_leaves_all_as_it_was)
         arena_free(&a);
         met = fault_disarm();
     }
-}
-
-static void *allocate_shared(void *arg)
-{
-    for (int i = 0; i < 200; i++)
-        *(int *)pool_get(arg, 16, 16) = i;
-    return NULL;
-}
-
-Test(arena, shared_by_threads_through_the_pool_interface)
-{
-    arena a;
-    make(&a, 4 * 200 * 16, NULL);
-    a.pool.flags |= POOL_SHARED;
-    pthread_t t[4];
-    for (int i = 0; i < 4; i++)
-        pthread_create(&t[i], NULL, allocate_shared, &a.pool);
-    for (int i = 0; i < 4; i++)
-        pthread_join(t[i], NULL);
-    cr_assert_eq(a.blocks, 800);
-    cr_assert(pool_check(&a.pool));
-    arena_free(&a);
 }

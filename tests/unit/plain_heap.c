@@ -2,7 +2,7 @@
 /* plain_heap.c - see plain_heap.h. */
 #include "plain_heap.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 static uint32_t kilobytes(uint32_t bytes)
@@ -22,7 +22,7 @@ static uint32_t offset_of(uint32_t block)
 
 void plain_init(plain_heap *h, uint32_t usable)
 {
-    memset(h, 0, sizeof *h);
+    memset(h, 0, offsetof(plain_heap, list));
     h->usable = usable;
 }
 
@@ -234,16 +234,15 @@ static void shrink(plain_heap *h, uint32_t block, uint32_t n)
     run_put(h, block + n, had - n, true);
 }
 
-/* Tries on a copy: when it does not work out, nothing has happened. */
+/* Tries it out: when it does not work, all but the fragments, which runs do not touch, is put back. */
 static uint32_t grow(plain_heap *h, uint32_t at, uint32_t size)
 {
-    plain_heap *before = malloc(sizeof *before);
-    memcpy(before, h, sizeof *before);
+    static plain_heap before;
+    memcpy(&before, h, offsetof(plain_heap, list));
     put(h, at, false);
     uint32_t to = get(h, size);
     if (!to)
-        memcpy(h, before, sizeof *before);
-    free(before);
+        memcpy(h, &before, offsetof(plain_heap, list));
     return to;
 }
 

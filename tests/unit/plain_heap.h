@@ -19,11 +19,11 @@ typedef struct plain_heap {
     uint32_t usable, core, used, rover; /* rover: the block where a free run starts, or 0 */
     plain_run runs[PLAIN_BLOCKS];       /* free, by address */
     uint32_t run_count;
-    uint32_t list[10][PLAIN_BLOCKS * 128]; /* free fragments of a class, the head first */
-    uint32_t list_count[10];
     uint32_t busy[PLAIN_BLOCKS + 2]; /* by first block: blocks of a busy run */
     uint8_t class[PLAIN_BLOCKS + 2]; /* by block: log2 of its fragments, 0: not fragmented */
     bool table;
+    uint32_t list_count[10];
+    uint32_t list[10][PLAIN_BLOCKS * 128]; /* free fragments of a class, the head first; the last member */
 } plain_heap;
 
 void plain_init(plain_heap *h, uint32_t usable);

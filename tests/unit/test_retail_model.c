@@ -94,7 +94,7 @@ static void run_heap(unsigned steps, unsigned kind)
 Test(retail_model, every_address_agrees)
 {
     random_state = seeded_first("retail beside the plain heap");
-    for (unsigned i = 0; i < 120; i++) {
+    for (unsigned i = 0; i < 400; i++) {
         seed = random_state;
         run_heap(10000, i % KINDS);
     }

@@ -149,10 +149,10 @@ static void *resize_owned(void *p, size_t size, pool *fixed)
         return NULL;
     if (!fixed)
         return heap_resize(my_side(), p, size);
-    pool_status s = pool_resize(fixed, p, &(pool_request){.size = size, .align = GRANULE}, &to);
-    if (s != POOL_UNSUPPORTED)
+    if (pool_resize(fixed, p, &(pool_request){.size = size, .align = GRANULE}, &to) == POOL_OK)
         return to;
-    to = pool_get(fixed, size, GRANULE); /* a clump cannot resize: move within it */
+    /* A clump cannot resize and a full pool may spill: moved to where an allocation would be served. */
+    to = front_alloc_aligned(thread_base(self, fixed->id)->front, size, GRANULE);
     size_t old = pool_size(fixed, p);
     if (to) {
         memcpy(to, p, old < size ? old : size);

@@ -353,8 +353,10 @@ static void *locked_refused(front *f, pool_status s, size_t size, size_t align)
 {
     pool *p = f->locked;
     heap *parent = heap_above(p);
-    __atomic_fetch_add(&p->counts.over_limit, s == POOL_NOMEM, __ATOMIC_RELAXED);
-    if (s == POOL_NOMEM && heap_full_hook && p->over != OVER_SPILL)
+    bool full = s == POOL_NOMEM;
+    bool say =
+        full && (!__atomic_fetch_add(&p->counts.over_limit, 1, __ATOMIC_RELAXED) || p->over == OVER_ABORT);
+    if (say && heap_full_hook && p->over != OVER_SPILL)
         heap_full_hook(p, size);
     if (parent && (p->over != OVER_FAIL || s == POOL_ALIGN))
         return serve_from(f->owner, parent, size, align);

@@ -90,8 +90,19 @@ INLINE unsigned log2_floor(size_t n)
         relaxed_store((p), sum_);                                                                            \
         sum_;                                                                                                \
     })
+#define hot_load(p)     relaxed_load(p)
+#define relaxed_down(p) (relaxed_add((p), -1) <= 0)
 #else
-#define relaxed_add(p, v) (*(p) += (v)) /* one instruction on memory, which the above is not */
+/* Aligned words, so never torn; and one instruction on memory, which compilers do not make of the above. */
+#define hot_load(p)       (*(p))
+#define relaxed_add(p, v) (*(p) += (v))
+/* Counts a 32-bit word down; true when it is 0 or less then. */
+#define relaxed_down(p)                                                                                      \
+    ({                                                                                                       \
+        bool low_;                                                                                           \
+        __asm__("subl $1, %0" : "+m"(*(p)), "=@ccle"(low_));                                                 \
+        low_;                                                                                                \
+    })
 #endif
 
 /*

@@ -196,7 +196,7 @@ INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
     relaxed_store(&w->live, live ^ (uint64_t)1 << g % BITS_PER_MAP);
     *(void **)p = b->free;
     b->free = p;
-    if (unlikely(relaxed_add(&b->until_slow, -1) <= 0))
+    if (unlikely(relaxed_down(&b->until_slow)))
         heap_free_transition(b);
     return true;
 }
@@ -205,10 +205,10 @@ INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
 INLINE bool heap_free_fast(heap_thread *me, void *p)
 {
     uintptr_t g = granule_number(p);
-    if (unlikely(g >= relaxed_load(&world.fast_granules)))
+    if (unlikely(g >= hot_load(&world.fast_granules)))
         return false;
     struct block *b = &world.records[g / (BLOCK_SIZE / GRANULE)];
-    return likely(relaxed_load(&b->owner) == me) && block_free_own(b, p, g);
+    return likely(hot_load(&b->owner) == me) && block_free_own(b, p, g);
 }
 
 #endif

@@ -12,8 +12,8 @@
 #include "heap.h"
 #include "thread.h"
 
-/* Largest size the inline path serves; 0 while every allocation is tracked. */
-extern HIDDEN size_t malloc_fast_max;
+/* Sizes below this the inline path serves; 0 while every allocation is tracked. */
+extern HIDDEN size_t malloc_fast_end;
 
 /* Everything the inline path does not serve; errno is set when it gives NULL. */
 COLD void *malloc_cold(const tag *g, size_t size);
@@ -33,15 +33,13 @@ INLINE void *tally_alloc(const tag *g, void *p, size_t size)
     return p;
 }
 
-/* The rest of alloc_tagged, by tail calls, so that the hot path saves no register: first callers with one
-   known stack of plain words, then everybody else. `h` is the first place of `key`. */
-HOT void *alloc_compared(size_t size, const memo_head *h, uint64_t key, uintptr_t cfa, uintptr_t rbp);
-HOT NOINLINE void *alloc_walked(size_t size, uint64_t key, uintptr_t cfa, uintptr_t rbp);
+/* The rest of alloc_tagged, by a tail call, so that the hot path saves no register. */
+HOT NOINLINE void *alloc_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
 
 /* Memory for a known tag; NULL: the hot path cannot. */
 INLINE void *alloc_quick(const tag *g, size_t size)
 {
-    if (unlikely(size - 1 >= malloc_fast_max))
+    if (unlikely(size >= malloc_fast_end))
         return NULL;
     void *p = front_pop(g->front, size);
     return likely(p != NULL) ? tally_alloc(g, p, size) : NULL;
@@ -50,12 +48,16 @@ INLINE void *alloc_quick(const tag *g, size_t size)
 /* Allocates for the caller of the enclosing entry. NULL: errno is ENOMEM. */
 INLINE void *alloc_tagged(entry_id entry, size_t size, caller_frame f)
 {
-    uint64_t key = memo_key(f.ret, entry);
-    const memo_head *h = memo_first(self->memo, key);
-    void *p;
-    if (likely(h->quick == key) && likely((p = alloc_quick(h->tag, size)) != NULL))
-        return p;
-    return alloc_compared(size, h, key, f.cfa, f.rbp);
+    const thread *t = self;
+    uint64_t key = memo_key(f.ret, entry, t->top_key);
+    const memo_head *h = memo_first(t->memo, key);
+    if (likely(h->quick == key)) {
+        const memo_entry *e = h->entry;
+        void *p;
+        if (likely(memo_matches_plain(e, f.cfa)) && likely((p = alloc_quick(&e->now, size)) != NULL))
+            return p;
+    }
+    return alloc_walked(entry, size, f.cfa, f.rbp);
 }
 
 INLINE void free_tagged(void *p, caller_frame f, const char *call)

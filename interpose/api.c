@@ -201,6 +201,7 @@ static poolmem_status stack_changed(thread *t, pool_status s)
 {
     const pool *top = pool_stack_top(t->stack_pools);
     t->top = top ? top->id : STATS_POOL_GLOBAL;
+    t->top_key = memo_top_key(t->top);
     return (poolmem_status)s;
 }
 

@@ -83,7 +83,7 @@ static void start_tracking(void)
         config_now.track = false;
         return;
     }
-    malloc_fast_max = 0; /* every call goes the slow way, where it is recorded */
+    malloc_fast_end = 0; /* every call goes the slow way, where it is recorded */
     world.fast_granules = 0;
     world.slow_frees = true;
 }

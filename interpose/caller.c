@@ -333,7 +333,7 @@ static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
     walk_inner(t, w, entry, size, f);
     const tag *g = walk_tag(t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool, 0);
     if (w->keep && current(s))
-        remember(s, memo_key(f.ret, entry), w, f.cfa, top, g);
+        remember(s, memo_key(f.ret, entry, t->top_key), w, f.cfa, top, g);
     int pool = w->more ? outer_pool(t, &w->next, entry, size, &claimer) : RULE_NO_POOL;
     return pool == RULE_NO_POOL ? g : walk_tag(t, w, (uint32_t)pool, claimer);
 }
@@ -399,7 +399,7 @@ static const tag *remembered(thread *t, entry_id entry, size_t size, caller_fram
 {
     memo_query q = {f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
     memo *m = t->caller->memo;
-    const memo_head *h = current(t->caller) ? memo_head_find(m, memo_key(f.ret, entry)) : NULL;
+    const memo_head *h = current(t->caller) ? memo_head_find(m, memo_key(f.ret, entry, t->top_key)) : NULL;
     const memo_entry *e = h ? memo_select(m, h, &q) : NULL;
     return e ? entry_tag(t, e, entry, size, f) : NULL;
 }

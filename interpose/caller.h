@@ -45,7 +45,7 @@ COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_
 /* The tag for this call, never NULL. `t` may be cold_thread; `self` may be another thread afterwards. */
 INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_frame f)
 {
-    const memo_head *h = memo_head_find(t->memo, memo_key(f.ret, entry));
+    const memo_head *h = memo_head_find(t->memo, memo_key(f.ret, entry, t->top_key));
     if (unlikely(!h))
         return caller_tag_cold(t, entry, size, f.cfa, f.rbp);
     if (h->kind == MEMO_DIRECT)

@@ -21,7 +21,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-size_t malloc_fast_max = FRAGMENT_MAX;
+size_t malloc_fast_end = FRAGMENT_MAX + 1;
 
 /* --- the cold half ------------------------------------------------------------------------------ */
 
@@ -63,22 +63,11 @@ void *malloc_cold(const tag *g, size_t size)
     return counted(g, front_alloc_aligned(g->front, size, GRANULE), size);
 }
 
-void *alloc_walked(size_t size, uint64_t key, uintptr_t cfa, uintptr_t rbp)
+void *alloc_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
-    const tag *g = caller_tag(self, memo_entry_of(key), size, frame_at(cfa, rbp));
+    const tag *g = caller_tag(self, entry, size, frame_at(cfa, rbp));
     void *p = alloc_quick(g, size);
     return likely(p != NULL) ? p : malloc_cold(g, size);
-}
-
-void *alloc_compared(size_t size, const memo_head *h, uint64_t key, uintptr_t cfa, uintptr_t rbp)
-{
-    const memo_entry *e = h->entry;
-    void *p;
-    if (likely(h->quick == ~key) && likely(memo_matches_plain(e, cfa)) &&
-        likely(e->top == MEMO_ANY_TOP || e->top == self->top) &&
-        likely((p = alloc_quick(h->tag, size)) != NULL))
-        return p;
-    return alloc_walked(size, key, cfa, rbp);
 }
 
 void *malloc_aligned_cold(const tag *g, size_t size, size_t align, bool zero)

@@ -22,7 +22,8 @@ enum {
     MOVES = 8
 };
 
-union memo_nothing memo_nothing = {.none = {.head_shift = 63}}; /* its two heads have no key */
+union memo_nothing memo_nothing = {
+    .none = {.head_mask = sizeof(memo_head), .head_shift = 63}}; /* its two heads have no key */
 
 static memo_entry *entry_at(const memo *m, uint32_t offset)
 {
@@ -154,6 +155,7 @@ walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
 static memo *layout(memo *m, unsigned level, uint32_t size)
 {
     m->head_shift = 64 - HEADS_LOG - level;
+    m->head_mask = (((size_t)1 << (HEADS_LOG + level)) - 1) * sizeof(memo_head);
     m->index_shift = 64 - 10 - level;
     m->index = (uint32_t *)&m->head[(size_t)HEADS << level];
     m->size = size;
@@ -252,12 +254,14 @@ static memo_entry *entry_create(memo *m, uint64_t key, const walk *w, uintptr_t 
     if (!e)
         return NULL;
     e->tag = g;
+    e->now = *g;
     e->key = key;
     e->next = 0;
     e->head = NO_HEAD;
     e->top = w->pool == RULE_NO_POOL ? (uint16_t)top : MEMO_ANY_TOP;
     e->rbp = w->uses_rbp ? (uint16_t)(w->rbp / 8 + 1) : 0;
     e->groups = (uint8_t)groups;
+    e->group_bytes = (uint16_t)(groups * sizeof(memo_group));
     e->special = w->uses_rbp;
     e->onward = w->more ? (uint16_t)((w->next.sp - cfa) / 8) : 0;
     e->onward_rbp = w->more ? rbp_place(w, cfa) : 0;
@@ -549,9 +553,9 @@ static void place_second(memo *m, memo_head *h, memo_entry *e, unsigned depth)
     place_poly(m, h, e, depth);
 }
 
-static uint64_t quick_mono(uint64_t key, const memo_entry *e)
+static uint64_t quick_key(uint64_t key, const memo_entry *e)
 {
-    return e->special || e->onward || key >> 63 ? 0 : ~key;
+    return e->special || e->onward || key >> 63 ? 0 : key;
 }
 
 static void place_below(memo *m, memo_head *h, memo_entry *e, unsigned depth)
@@ -564,7 +568,7 @@ static void place_below(memo *m, memo_head *h, memo_entry *e, unsigned depth)
     forget_discriminators(h);
     h->first = 0;
     h->kind = MEMO_MONO;
-    h->quick = quick_mono(h->key, e);
+    h->quick = quick_key(h->key, e);
     chain(m, h, e);
 }
 
@@ -581,7 +585,7 @@ static void place(memo *m, uint64_t key, memo_entry *e, unsigned depth)
     case MEMO_DIRECT:
         chain(m, h, e);
         h->kind = is_direct(key, e) ? MEMO_DIRECT : MEMO_MONO;
-        h->quick = h->kind == MEMO_DIRECT ? key : quick_mono(key, e);
+        h->quick = quick_key(key, e);
         break;
     case MEMO_MONO:
         place_second(m, h, e, depth);

@@ -41,11 +41,13 @@ typedef struct memo_group {
 /* One stack. The last group is filled up with its last word. */
 typedef struct memo_entry {
     const tag *tag;
-    uint64_t key;  /* of the call */
-    uint32_t next; /* entry of the same head, bytes from the region; 0 none */
-    uint16_t head; /* number of the head it belongs to */
-    uint16_t top;  /* pool on top of the pool stack when nobody claimed it; MEMO_ANY_TOP: claimed */
-    uint16_t rbp;  /* with `special`: frame pointer register, words above the CFA, + 1; 0 unused */
+    struct tag now;       /* what tag points at, for the entry points */
+    uint64_t key;         /* of the call */
+    uint32_t next;        /* entry of the same head, bytes from the region; 0 none */
+    uint16_t head;        /* number of the head it belongs to */
+    uint16_t top;         /* pool on top of the pool stack when nobody claimed it; MEMO_ANY_TOP: claimed */
+    uint16_t rbp;         /* with `special`: frame pointer register, words above the CFA, + 1; 0 unused */
+    uint16_t group_bytes; /* of all its groups */
     uint8_t groups;
     bool special;        /* rbp or relative words to be compared */
     uint16_t onward;     /* the walk goes on at the frame this many words above the CFA; 0: this is all */
@@ -54,8 +56,9 @@ typedef struct memo_entry {
 } memo_entry;
 
 typedef struct memo_head {
-    uint64_t key;   /* 0: empty */
-    uint64_t quick; /* DIRECT: the key again; MONO with plain words that tell all: ~key; else 0 */
+    uint64_t key; /* 0: empty */
+    uint64_t
+        quick; /* the key again when entry's words are plain and tell all (DIRECT: there are none); else 0 */
     const tag *tag;
     memo_entry *entry; /* MONO: the one; POLY and SPLIT: one of them */
     uint8_t kind;      /* memo_kind */
@@ -69,6 +72,7 @@ typedef struct memo_head {
 } __attribute__((aligned(64))) memo_head;
 
 struct memo {
+    uint64_t head_mask;               /* bytes from head[0] that a number may have: the last one's */
     uint32_t head_shift, index_shift; /* 64 - log2 of the sizes */
     uint32_t *index;                  /* entry, bytes from the region; 0 none */
     uint32_t used, limit;             /* entries end here; bytes from the region */
@@ -90,9 +94,17 @@ extern HIDDEN union memo_nothing memo_nothing;
 
 #define MEMO_MIX 0x9e3779b97f4a7c15u
 
-INLINE uint64_t memo_key(uintptr_t ret, entry_id entry)
+/* Bits 0..2 the entry, 3..50 the return address, 51.. the pool on top of the pool stack (thread.top_key):
+   with another pool on top, calls that nobody claims are other calls. Bit 63: the key of a SPLIT head's
+   child. */
+INLINE uint64_t memo_key(uintptr_t ret, entry_id entry, uint64_t top_key)
 {
-    return ((uint64_t)ret << 3) + (uint64_t)entry;
+    return ((uint64_t)ret << 3) + (uint64_t)entry + top_key;
+}
+
+INLINE uint64_t memo_top_key(uint32_t top)
+{
+    return (uint64_t)top << 51;
 }
 
 INLINE entry_id memo_entry_of(uint64_t key)
@@ -101,11 +113,18 @@ INLINE entry_id memo_entry_of(uint64_t key)
 }
 _Static_assert(ENTRY_COUNT <= 8, "three bits of a key");
 
-/* A key may stand in either of two places, so that heads can make room for each other. */
+/* A key may stand in either of two places, so that heads can make room for each other. The first is by the
+   return address's low bits as they are: three instructions, and neighbouring calls get different places. */
+INLINE size_t memo_first_at(const memo *m, uint64_t key)
+{
+    return (key << 1) & m->head_mask;
+}
+
 INLINE size_t memo_number(const memo *m, uint64_t key)
 {
-    return (size_t)((key * MEMO_MIX) >> m->head_shift);
+    return memo_first_at(m, key) / sizeof(memo_head);
 }
+_Static_assert(sizeof(memo_head) == 64, "key << 1 leaves out the lowest two bits of the address");
 
 INLINE size_t memo_other(const memo *m, uint64_t key, size_t number)
 {
@@ -123,8 +142,8 @@ bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);
 /* Whether the stack has an entry's words, all of them plain. */
 INLINE bool memo_matches_plain(const memo_entry *e, uintptr_t cfa)
 {
-    const memo_group *g = e->group, *end = g + e->groups;
-    for (; g < end; g++) {
+    const memo_group *g = e->group;
+    for (unsigned left = e->group_bytes; left; left -= (unsigned)sizeof *g, g++) {
         if (memo_word(cfa, g->at[0]) != g->value[0] || memo_word(cfa, g->at[1]) != g->value[1] ||
             memo_word(cfa, g->at[2]) != g->value[2] || memo_word(cfa, g->at[3]) != g->value[3])
             return false;
@@ -140,10 +159,10 @@ INLINE bool memo_matches(const memo_entry *e, uintptr_t cfa, uintptr_t rbp, uint
 }
 
 /* The first place of a key. The entry points look there alone; its `quick` tells them with one comparison
-   whether the call decides by itself. */
+   whether all there is to do is to compare plain words, if any. */
 INLINE const memo_head *memo_first(const memo *m, uint64_t key)
 {
-    return &m->head[memo_number(m, key)];
+    return (const memo_head *)((const char *)m->head + memo_first_at(m, key));
 }
 
 /* The head of a key, or NULL. */

@@ -27,11 +27,12 @@ typedef struct thread {
     uintptr_t stack_lo, stack_hi; /* caller.c: readable stack the last sp was found in */
     uint32_t busy;                /* > 0: inside our own cold code; a miss then gives base[System] */
     uint32_t id;                  /* slot, reused after the thread has ended */
-    uint32_t top;                 /* stack.c: pool on top of this thread's pool stack, 0 Global */
+    uint64_t top_key;             /* api.c: memo_top_key(top) */
+    uint32_t top;                 /* api.c: pool on top of this thread's pool stack, 0 Global */
     struct caller_side *caller;   /* caller.c: what it keeps for look-ups; NULL: no memory for it */
     tag base[POOLS_MAX];          /* per pool: calls without a stack; front NULL until thread_tag asks */
     struct tally_map *tallies;    /* site -> this thread's tally */
-    void *stack_pools;            /* pool stack of this thread (stack.c) */
+    void *stack_pools;            /* pool stack of this thread (api.c) */
 } thread;
 
 extern HIDDEN __thread thread *self __attribute__((tls_model("initial-exec")));

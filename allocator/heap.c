@@ -315,9 +315,10 @@ static void *pop(block *b)
     return p;
 }
 
-static void *serve_from(heap_thread *t, heap *above, size_t size, size_t align)
+static void *serve_from(heap_thread *t, pool *above, size_t size, size_t align)
 {
-    front *f = heap_front(t, above);
+    front *f =
+        above->kind == POOL_HEAP ? heap_front(t, (heap *)above) : heap_front_locked(t, above->id, above);
     void *p = f ? front_alloc_aligned(f, size, align) : NULL;
     if (p && !t->served) /* the outermost of several that spilled has set it */
         t->served = f;
@@ -329,7 +330,7 @@ void *front_refused(front *f, heap *refuser, size_t size, size_t align)
 {
     heap_thread *t = f->owner;
     if (refuser && refuser->pool.over == OVER_SPILL && refuser->parent) {
-        return serve_from(t, refuser->parent, size, align);
+        return serve_from(t, &refuser->parent->pool, size, align);
     }
     __atomic_fetch_add(&f->heap->row->failed, 1, __ATOMIC_RELAXED);
     t->status = refuser ? POOL_LIMIT : POOL_NOMEM;
@@ -352,14 +353,13 @@ static void *alloc_class(front *f, unsigned c, size_t size, size_t align)
 static void *locked_refused(front *f, pool_status s, size_t size, size_t align)
 {
     pool *p = f->locked;
-    heap *parent = heap_above(p);
     bool full = s == POOL_NOMEM;
     bool say =
         full && (!__atomic_fetch_add(&p->counts.over_limit, 1, __ATOMIC_RELAXED) || p->over == OVER_ABORT);
     if (say && heap_full_hook && p->over != OVER_SPILL)
         heap_full_hook(p, size);
-    if (parent && (p->over != OVER_FAIL || s == POOL_ALIGN))
-        return serve_from(f->owner, parent, size, align);
+    if (p->parent && (p->over != OVER_FAIL || s == POOL_ALIGN))
+        return serve_from(f->owner, p->parent, size, align);
     f->owner->status = s;
     return NULL;
 }

@@ -44,7 +44,7 @@ static const tag *served_by(const tag *g)
     if (likely(!f))
         return g;
     t->served = NULL;
-    return thread_base((thread *)t, f->heap->id);
+    return thread_base((thread *)t, f->locked ? f->locked->id : f->heap->id);
 }
 
 static void *counted(const tag *g, void *p, size_t size)

@@ -52,6 +52,16 @@ expect(pools["Level Dynamic & LUA Pool"]["over_limit"] > 0, "the scripts want mo
 sys.exit(bad)
 PYTHON
 
+# a clump that is too small spills to the heap that it lies in, not past it
+sed 's/^size   = 262144/size   = 4096/' examples/retail.conf >"$got/clump.conf"
+play "$got/clump.conf" POOLMEM_EXIT=1 POOLMEM_STATS="$got/clump.json" || complain "a small clump"
+python3 - "$got/report.json" "$got/clump.json" <<'PYTHON' || complain "a clump spills to its parent"
+import json, sys
+before, after = ({p["name"]: p for p in json.load(open(f))["pools"]} for f in sys.argv[1:])
+level, sector = ([pools[n]["allocs"] for pools in (before, after)] for n in ("World Level Pool", "Sector Pool"))
+sys.exit(not (0 < level[1] < level[0] and level[0] + sector[0] == level[1] + sector[1]))
+PYTHON
+
 # a Sector Pool of 1 MB: each policy's way
 small() { # policy
     sed "s/^size = 17217536/size = 1M/; /^\[pool Sector Pool\]/,/over/ s/over = spill/over = $1/" \

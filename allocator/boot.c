@@ -3,6 +3,11 @@
  * boot.c - see boot.h. The steps follow the console's boot; what no source names is one block of the sum
  * that is known. The pools' structs live in `boot`; the 16-byte objects of the original are allocated where
  * it allocated them, because they decide the addresses of what follows.
+ *
+ * Every address is noted as it comes and compared by boot_check alone: a figure that is off does not stop the
+ * boot, so one sees all that are off at once. Steps run until one fails; boot_destroy then takes down
+ * whatever stands.
+ * Locking: none. Cost: some 100 us, and 26 MB of address space of which little is touched.
  */
 #include "boot.h"
 #include "os.h"

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* budget.c - see budget.h. */
+/*
+ * budget.c - see budget.h. The loop is the original's: test, evict one, test again. Each test asks the pool
+ * anew, because evicting decides nothing by itself: what became free may not lie together.
+ *
+ * Policies that count instead of asking are too hopeful on a real heap; budget_alloc therefore goes on
+ * evicting when the heap says no after all, so a caller gets memory or learns that nothing is left to evict.
+ * Locking: none. Cost: LARGEST makes about 40 trial allocations a test, LARGEST_RUN walks the free runs, the
+ * counters are immediate. Read next: resource.h, which evicts through this.
+ */
 #include "budget.h"
 
 #include <string.h>
@@ -27,6 +35,7 @@ size_t budget_room(budget *b)
     }
 }
 
+/* hold_back is part of the question, not of the answer: the policy's figure stays comparable. */
 static bool has_room(budget *b, size_t size)
 {
     b->tests++;
@@ -84,6 +93,7 @@ void budget_release_intro(budget *b)
     b->intro = NULL;
 }
 
+/* Through 64 bits: 103 % of a large file would wrap. */
 uint32_t budget_global_size(uint32_t file_bytes)
 {
     return (uint32_t)((uint64_t)file_bytes * 101 / 100);

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * clump.c - see clump.h. The bump itself is three lines; the rest is what makes misuse visible.
+ *
+ * An extent is written for each allocation, in address order because a bump only goes up, so a pointer is
+ * found by binary search and most often at the end at once. `live` is the original's count: it does not know
+ * of frees that came while they were not counted, which the extents' freed marks do.
  * An alignment above what the block itself has is refused, so offset and address are aligned alike.
+ * There is no resize: the original's returns nothing, and whoever needs one copies.
+ * Locking: pool.c's. Cost: see clump.h. Read next: registry.c.
  */
 #include "clump.h"
 #include "fatal.h"
@@ -58,6 +64,7 @@ static pool_status clump_alloc(pool *p, const pool_request *r, void **out)
     return POOL_OK;
 }
 
+/* Only the last one gives memory back: all of it. */
 static void count_free(clump *c)
 {
     if (--c->live == 0)
@@ -112,6 +119,7 @@ static size_t clump_size(pool *p, const void *block)
     return e && !e->freed ? e->size : 0;
 }
 
+/* Also without counted frees: a free is marked whether it counts or not. */
 static size_t clump_report_leaks(pool *p)
 {
     const clump *c = self(p);
@@ -127,6 +135,7 @@ static size_t clump_report_leaks(pool *p)
     return n;
 }
 
+/* Without counted frees live says nothing, so then nothing is held against the caller. */
 static pool_status clump_destroy(pool *p)
 {
     clump *c = self(p);
@@ -151,6 +160,7 @@ static size_t clump_describe(pool *p, const void *block, char *out, size_t cap)
                     e->freed ? ", freed" : "");
 }
 
+/* Frees that were not counted leave live above what the marks say, never below. */
 static const char *broken_extents(const clump *c)
 {
     uint32_t end = 0, freed = 0;

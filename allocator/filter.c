@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.c - see filter.h. */
+/*
+ * filter.c - see filter.h: each operation hands the same call to the wrapped pool through the pool interface,
+ * so arguments are checked and calls are counted there too: a filter shows in its own counts what went
+ * through it, the wrapped pool in its counts everything it served.
+ *
+ * A wrapper of another kind takes filter_init_kind and those of these operations that it does not change.
+ * Locking: filter.h. Cost: one more call and the wrapper's counts. Read next: tracker.c.
+ */
 #include "filter.h"
 
 static pool *inner(pool *p)
@@ -71,6 +78,7 @@ void filter_stats(pool *p, pool_stats *out)
     out->largest_free_bytes = of.largest_free_bytes;
 }
 
+/* By its own operations, not the filter's: a tracker knows leaks that the pool below does not. */
 pool_status filter_destroy(pool *p)
 {
     if (!p->ops->check_empty(p))
@@ -97,6 +105,7 @@ static const pool_ops filter_ops = {
     .stats = filter_stats,
 };
 
+/* The wrapped pool is the payer, so a tree by account shows the wrapper below it. */
 void filter_init_kind(filter *f, pool *wrapped, const char *name, const pool_ops *ops, pool_kind kind)
 {
     pool_init(&f->base, ops, kind, name, wrapped);

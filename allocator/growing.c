@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* growing.c - see growing.h. Locking: the caller's. */
+/*
+ * growing.c - see growing.h. A new mapping twice as large, the old bytes copied, the old mapping given back;
+ * mappings of 2 MB and more ask for huge pages. Locking: the caller's.
+ */
 #include "growing.h"
 #include "os.h"
 

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* intern.c - see intern.h. */
+/*
+ * intern.c - see intern.h. Three mappings that double: the strings one behind the other, each with a header;
+ * where the string of a number starts; and a hash table of numbers with linear steps, at most half full.
+ *
+ * A number never changes what it stands for, and nothing is ever taken out. Texts are kept with a NUL behind
+ * them because fresh room is zero. When any of the three cannot grow, number 0 is the answer and everything
+ * kept so far stays good.
+ * Locking: the caller's. Cost: see intern.h; the hash takes about 1 ns a byte.
+ */
 #include "intern.h"
 
 #include <string.h>
@@ -58,6 +66,7 @@ static COLD bool grow_table(intern *n)
     return true;
 }
 
+/* All three before anything is written, so a failure leaves no half entry. */
 static bool make_room(intern *n, size_t size)
 {
     size_t need = n->used + sizeof(struct header) + size + 1;
@@ -99,6 +108,7 @@ static COLD uint32_t intern_text_cold(intern *n, const char *text, size_t slot)
     return id;
 }
 
+/* Compared to the end on each hit: the bytes at an address may have changed since. */
 uint32_t intern_text(intern *n, const char *text)
 {
     if (!text)

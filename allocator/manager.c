@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * manager.c - see manager.h. Cost: a lookup by address a free, else a test and the pool's own work.
+ * manager.c - see manager.h. Every call that names a pointer asks first whose it is; everything else goes to
+ * the pool on top as it stands.
+ *
+ * Whose memory a pointer is, is decided by the deepest registered range: the global pool's range holds the
+ * blocks of all pools nested in it, so asking the top whether it contains the pointer would make every free
+ * look right. A wrapper has the range of what it wraps and is taken to be the owner when it is on top.
+ * Locking: none of its own. Cost: a lookup by address a free, else a test and the pool's own work.
+ * Read next: boot.c.
  */
 #include "manager.h"
 #include "fatal.h"
@@ -45,6 +52,7 @@ pool_status manager_pop(manager *m, const pool *expected)
     return s;
 }
 
+/* The handler is told before the caller sees NULL; what it frees does not save this request. */
 static pool_status served(manager *m, pool *p, const pool_request *r, pool_status s)
 {
     if ((s == POOL_NOMEM || s == POOL_LIMIT) && m->on_no_memory)
@@ -129,6 +137,7 @@ size_t manager_describe(manager *m, const void *block, char *out, size_t cap)
     return top ? pool_describe(top, block, out, cap) : 0;
 }
 
+/* All are asked, also after the first that is not: a pool tells its leaks when it is asked. */
 bool manager_check_empty(manager *m)
 {
     bool empty = true;

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* memdump.c - see memdump.h. A tracker knows all of a block, a heap or clump its place and size. */
+/*
+ * memdump.c - see memdump.h. A tracker knows all of a block; a heap or clump knows its place and size, which
+ * is better than nothing and costs nothing to keep. A kind that knows neither has its pool line only.
+ *
+ * Stacks are numbers in the block lines; each is written out once, behind the blocks of the tracker that
+ * keeps it. A number above those the tracker has given is the caller's own and stands without words. Locking:
+ * see memdump.h. Cost: a formatted line a block.
+ */
 #include "memdump.h"
 #include "clump.h"
 #include "fmt.h"

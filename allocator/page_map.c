@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* page_map.c - see page_map.h. Leaves are cut from mappings that double from 64 KB to 16 MB. */
+/*
+ * page_map.c - see page_map.h. Leaves are cut from mappings that double from 64 KB to 16 MB, so a small map
+ * stays small and a large one gets huge pages. The two upper levels are reserved whole and touched in part:
+ * 1 MB of addresses for the first, 2 MB for each GiB that is used.
+ * Locking: the caller's. Cost: see page_map.h; a new page costs some 100 ns.
+ */
 #include "page_map.h"
 #include "os.h"
 

@@ -3,6 +3,12 @@
  * registry.c - see registry.h. The sorted array is the truth; parents, children and neighbours are links
  * made from it whenever it changes, which is rare. With nested ranges in that order, the deepest range
  * holding an address is the last one that starts at or before it, or one of that one's ancestors.
+ *
+ * Why not insert into the tree itself, as the original does: a parent that comes late must adopt, a record
+ * that goes must hand its children on, and pools without a range of their own hang where their payer is. Made
+ * anew, all three are the same code.
+ * Locking: the registry's lock round everything but registry_next, whose caller holds the world still or only
+ * reads. Cost: see registry.h; 512 pools are relinked in some 100 us.
  */
 #include "registry.h"
 #include "os.h"
@@ -102,6 +108,7 @@ static registry_record *parent_of(const registry *r, const registry_record *of, 
     return inside && has_range(of) ? inside : paying(r, of);
 }
 
+/* Records come in address order, so the last of the list is the neighbour below. */
 static void append_sibling(registry *r, registry_record *record)
 {
     registry_record **slot = record->parent ? &record->parent->child : &r->roots;
@@ -126,6 +133,7 @@ static void link_tree(registry *r)
 
 /* --- add and remove -------------------------------------------------------------------------------- */
 
+/* Records never move: others hold pointers to them. */
 static registry_record *free_record(const registry *r)
 {
     for (uint32_t i = 0; i < r->cap; i++) {
@@ -135,6 +143,7 @@ static registry_record *free_record(const registry *r)
     return NULL;
 }
 
+/* One pass finds the place, a pool that is there already, and a range that crosses. */
 static pool_status add_locked(registry *r, pool *p, const char *name)
 {
     registry_record *record = free_record(r);
@@ -280,6 +289,7 @@ void registry_print(registry *r, const lines *to)
     lock_drop(&r->lock);
 }
 
+/* Crossing ranges are neighbours in this order, or some neighbours cross as well. */
 static const char *check_order(const registry *r)
 {
     for (uint32_t i = 0; i + 1 < r->count; i++) {

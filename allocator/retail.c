@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * retail.c - see retail.h: the pool kind `retail`, a retail heap over one block of its parent. Translates
- * host pointers to offsets and back and the heap's answers to those of the pool interface.
- * Locking: pool.c takes the pool's lock when the pool is shared. Cost: that of rheap.
+ * host pointers to offsets and back, and the heap's answers to those of the pool interface.
+ *
+ * Where the interface asks for more than the original had: align 0 means 16, which a C program expects; sizes
+ * beyond 32 bits are memory that is not there (POOL_NOMEM), so that a policy can send them elsewhere; check
+ * empty stays false, as the original's, but leaks can be listed, because live bits tell them. The statistics
+ * use the pure largest run: a report must not move the rover.
+ * Locking: pool.c takes the pool's lock when the pool is shared; destroy, leaks and describe are for quiet
+ * moments. Cost: that of rheap and a subtraction. Read next: clump.c.
  */
 #include "fatal.h"
 #include "fmt.h"
@@ -34,6 +40,7 @@ static uint32_t size_of(const pool_request *r)
     return r->size < UINT32_MAX ? (uint32_t)r->size : UINT32_MAX; /* more than any heap holds */
 }
 
+/* The original stores a byte at address 0 here. */
 static pool_status refused(retail_pool *rp, const pool_request *r, pool_status s)
 {
     if (s == POOL_OVERFLOW)
@@ -100,6 +107,7 @@ static size_t retail_size(pool *p, const void *block)
     return rheap_size(&self(p)->heap, offset_of(&self(p)->heap, block));
 }
 
+/* Memory in use is told and, unless the pool is strict, goes with it, as the original's does. */
 static pool_status retail_destroy(pool *p)
 {
     retail_pool *rp = self(p);
@@ -179,6 +187,7 @@ pool_status retail_init_in_place(retail_pool *p, pool *parent, void *block, size
     return POOL_OK;
 }
 
+/* The parent's block has the alignment the original asks for, not 1 KB: usable start is rounded up. */
 pool_status retail_init_in_parent(retail_pool *p, pool *parent, size_t size, const char *name)
 {
     void *block;

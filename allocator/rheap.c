@@ -6,6 +6,13 @@
  * rest becomes the rover. When nothing fits, the run below the break is lengthened with new core, or new
  * core is taken whole. Where a freed run belongs is found in a two-level bitmap of run starts, so a free
  * costs the same however many runs there are; the result is the one a walk of the ring would give.
+ *
+ * What this file must keep:
+ *  (1) the break is rounded up before core is taken, so limit is always the block at the break;
+ *  (2) whatever refuses does so before anything is written: after a failure the heap is as it was, but for
+ *      the table, which the first request makes;
+ *  (3) a run's first record, its bit in `starts` (free) or its live bit (busy) change together.
+ * Locking: none. Cost: a run a walk from the rover; a free two bitmap words and at most three records.
  * Read next: rheap_fragment.c.
  */
 #include "os.h"
@@ -51,6 +58,8 @@ uint32_t rheap_table_blocks(const rheap *h)
     return rheap_blocks_for(table_records(h) * RHEAP_RECORD);
 }
 
+/* At the first request, as in the original: so an untouched heap has no byte of its block written. The
+   records of blocks need no clearing, because bitmaps tell which of them mean anything. */
 static COLD bool make_table(rheap *h)
 {
     uint32_t bytes = table_records(h) * RHEAP_RECORD;
@@ -78,6 +87,8 @@ static bool core_take(rheap *h, uint32_t n)
 
 /* --- runs ------------------------------------------------------------------------------------------ */
 
+/* The lower level has a bit a block, the upper a bit for each word of the lower that is not 0: a heap of
+   1 GB is searched in 256 words at the worst. */
 static void start_set(rheap *h, uint32_t block)
 {
     h->starts[block >> 6] |= 1ull << (block & 63);
@@ -120,6 +131,7 @@ static void run_link(rheap *h, uint32_t block, uint32_t n, uint32_t prev)
     start_set(h, block);
 }
 
+/* The record keeps its words, so whoever unlinks may still read length and neighbours. */
 static void run_unlink(rheap *h, uint32_t block)
 {
     rheap_record *r = rheap_record_of(h, block);
@@ -164,6 +176,7 @@ static void run_carve(rheap *h, uint32_t block, uint32_t n)
     }
 }
 
+/* The order of the three ways is the original's, and every address depends on it. */
 uint32_t rheap_run_take(rheap *h, uint32_t n)
 {
     uint32_t block = run_find(h, n);
@@ -179,6 +192,7 @@ uint32_t rheap_run_take(rheap *h, uint32_t n)
     return block;
 }
 
+/* The rover goes to the run before, not after: there is none after. */
 static void run_give_back(rheap *h, uint32_t block)
 {
     h->rover = rheap_record_of(h, block)->prev;
@@ -212,6 +226,7 @@ void rheap_run_release(rheap *h, uint32_t block, uint32_t n, bool give_back)
 
 /* --- the calls ------------------------------------------------------------------------------------- */
 
+/* A run with its bytes counted and its live bit set; 0 when none can be had. */
 static uint32_t alloc_run(rheap *h, uint32_t n)
 {
     uint32_t block = rheap_run_take(h, n);
@@ -294,6 +309,7 @@ HOT pool_status rheap_free(rheap *h, uint32_t offset)
 
 /* --- realloc --------------------------------------------------------------------------------------- */
 
+/* Copies and frees, when there is somewhere to copy to. */
 static uint32_t move_content(rheap *h, uint32_t from, uint32_t to, uint32_t bytes)
 {
     if (to) {
@@ -312,6 +328,7 @@ static uint32_t resize_fragment(rheap *h, uint32_t offset, uint32_t size)
     return move_content(h, offset, alloc_rounded(h, size), size < class ? size : class);
 }
 
+/* In place; the tail is an ordinary free and may go back to the core. */
 static uint32_t shrink_run(rheap *h, uint32_t offset, uint32_t n)
 {
     uint32_t block = rheap_block_of(offset), had = rheap_record_of(h, block)->length;
@@ -350,6 +367,7 @@ static uint32_t grow_run(rheap *h, uint32_t offset, uint32_t n)
     return to;
 }
 
+/* Down to a fragment when one can be had, as the original; without one, down to a single block. */
 static uint32_t resize_run(rheap *h, uint32_t offset, uint32_t size)
 {
     if (size <= RHEAP_FRAGMENT_MAX) {

@@ -2,6 +2,10 @@
 /*
  * rheap_query.c - see retail.h: what a retail heap can be asked: sizes, free bytes in three meanings, the
  * trial search, a walk of the live allocations, and the check of every invariant.
+ *
+ * The check goes over the heap twice: once in block order by the bitmaps, piece by piece, and once along the
+ * lists; what the two count must agree, so nothing can be missing in either. It trusts no number before it
+ * has compared it with the limit, and therefore ends on any damage.
  * Cost: the counters are immediate; largest_run walks the free runs; the probe makes about 40 trials; the
  * check walks everything. Only the probe changes the heap. Read next: retail.c.
  */
@@ -58,6 +62,7 @@ uint32_t rheap_largest_probe(rheap *h)
     return best;
 }
 
+/* Bits are looked for a word at a time, 512 bytes of heap. */
 uint32_t rheap_next_live(const rheap *h, uint32_t offset)
 {
     uint32_t word = offset >> 9, words = (h->core + 511) >> 9;
@@ -83,6 +88,7 @@ struct tally {
     uint64_t free_frags;
 };
 
+/* Strictly ascending, so a ring that has been bent into a cycle ends here too. */
 static const char *check_ring(const rheap *h, uint64_t *runs)
 {
     uint32_t prev = 0, end = 0;
@@ -101,6 +107,7 @@ static const char *check_ring(const rheap *h, uint64_t *runs)
     return rheap_record_of(h, 0)->prev == prev ? NULL : "the ring of free runs is not closed";
 }
 
+/* Live allocations that start in a block: two words of the bitmap. */
 static unsigned live_starts(const rheap *h, uint32_t block)
 {
     const uint64_t *w = &h->live[rheap_block_offset(block) >> 9];
@@ -176,6 +183,7 @@ static const char *check_class(const rheap *h, unsigned log, uint64_t *free_frag
     return NULL;
 }
 
+/* Break, limit and rover against each other. */
 static const char *check_core(const rheap *h)
 {
     uint32_t table = h->records * RHEAP_RECORD;

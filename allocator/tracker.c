@@ -2,6 +2,12 @@
 /*
  * tracker.c - see tracker.h. The size question that comes before every free (pool.c) starts loading the
  * entry, so that miss runs beside the wrapped pool's own; a free touches no record.
+ *
+ * What decides the cost is how many cache lines an operation meets that nobody has met lately. An entry is
+ * one (neighbours in memory share it), a record is none (they are written in order, see take_record), the
+ * site and the texts are found in small caches whose answers are compared before they are believed. Every
+ * growth may fail: then the record is lost, not the allocation. Locking: pool.c holds the tracker's lock
+ * round each operation. Read next: memdump.c.
  */
 #include "tracker.h"
 #include "fatal.h"
@@ -48,6 +54,7 @@ static uint32_t *find_entry(const tracker *t, const void *block)
 
 /* --- records --------------------------------------------------------------------------------------- */
 
+/* 64 at a time, a word of marks. */
 static COLD bool make_records(tracker *t)
 {
     size_t records = t->made * sizeof(tracker_record), bits = t->made / 8;
@@ -80,6 +87,7 @@ static void drop_record(tracker *t, uint32_t index)
     t->live--;
 }
 
+/* The cache is asked with the numbers of the texts, so a line that stays the same costs one comparison. */
 static uint32_t site_of(tracker *t, const pool_request *r)
 {
     tracker_site site = {intern_text(&t->texts, r->tag),
@@ -97,6 +105,7 @@ static uint32_t site_of(tracker *t, const pool_request *r)
     return t->cache[slot].id;
 }
 
+/* An entry that is there already belongs to a neighbour within the same 16 bytes: it becomes the next. */
 static void remember(tracker *t, const void *block, const pool_request *r)
 {
     uint32_t index, *at = page_map_make(&t->pages, (uintptr_t)block);
@@ -109,6 +118,7 @@ static void remember(tracker *t, const void *block, const pool_request *r)
     *at = entry_make(index, (uintptr_t)block) | (*at ? ENTRY_CHAINED : 0);
 }
 
+/* A chain's next entry moves up; only then is the record read. */
 static void forget(tracker *t, uint32_t *at)
 {
     uint32_t index = entry_index(*at);
@@ -153,6 +163,7 @@ static pool_status tracker_free(pool *p, void *block)
     return s;
 }
 
+/* Recorded anew, as the original does: what the block is for may have changed with its size. */
 static pool_status tracker_resize(pool *p, void *block, const pool_request *r, void **out)
 {
     tracker *t = self(p);
@@ -183,6 +194,7 @@ static bool tracker_check_empty(pool *p)
     return self(p)->live == 0;
 }
 
+/* Asked before every free: the time to start loading what the free will look at. */
 static size_t tracker_size(pool *p, const void *block)
 {
     const uint32_t *at = page_map_find(&self(p)->pages, (uintptr_t)block);

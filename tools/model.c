@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * model.c - see model.h: the names of a script, the commands that every subject has, and the entry.
+ *
+ * A name is null until an allocation gave it a place, and again after a free or a resize to 0. Allocating to
+ * a name that is live is allowed, because the old allocator had no names: the block stays, and a note says
+ * so. Freeing a name that the script has never used is an error: it is a typing mistake. Read next:
+ * model_heap.c.
  */
 #include "model.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script.c - see script.h. One line at a time, so that a script typed at a terminal answers at once.
+ * script.c - see script.h. One line at a time, so that a script typed at a terminal answers at once; results
+ * are flushed before a message, so the two stay in order where both go to the same place.
+ * A line is cut in place into at most eight words, more than any command takes. Numbers are whole words of
+ * decimal digits, or hexadecimal with 0x: no sign, no fraction, no unit.
  */
 #include "script.h"
 
@@ -81,6 +84,7 @@ static const script_command *find_command(const script_command *const *tables, c
     return NULL;
 }
 
+/* A NUL would hide the rest of its line. */
 static void run_line(script *s, char *line, size_t length, const script_command *const *tables, void *state)
 {
     if (memchr(line, 0, length)) {

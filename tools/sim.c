@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sim.c - see sim.h: the entry, rows one after the other, and the files that are asked for. */
+/*
+ * sim.c - see sim.h: the entry, rows one after the other, and the files that are asked for. The table is
+ * printed row by row as it comes; files are written at the end, and one that cannot be written is said and
+ * gives status 1 after everything else has been done.
+ */
 #include "sim.h"
 #include "command.h"
 

@@ -2,7 +2,7 @@
 /*
  * sim_config.c - see sim.h: the INI file. Sections [sim], [policy NAME] and [row NAME]; a row starts as a
  * copy of the row before, so only what differs need be said. inih reads; the line number is that of the
- * line it has just been handed.
+ * line it has just been handed. The first error ends the reading: what follows may only follow from it.
  */
 #include "../interpose/rule.h"
 #include "command.h"
@@ -118,6 +118,7 @@ static bool take_policy(struct reader *r, const char *name, const char *value)
     return wrong(r, "unknown key", name, "kind or hold_back");
 }
 
+/* Most of a row's keys are ranges; each says how much a level can hold of it. */
 static bool take_row(struct reader *r, const char *name, const char *value)
 {
     sim_row *row = &r->config->rows[r->config->row_count - 1];
@@ -209,6 +210,7 @@ static const sim_config defaults = {
               .roaming = {1, 1}}},
 };
 
+/* What only shows at the end. A walk needs parts, a logarithm a size above 0. */
 static bool check_whole(const struct reader *r)
 {
     const sim_config *c = r->config;

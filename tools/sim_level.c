@@ -2,6 +2,13 @@
 /*
  * sim_level.c - see sim.h: one level, its walk, and the stores: the residents of each policy and the heap or
  * ledger their memory comes from.
+ *
+ * A level comes from its own random numbers, drawn before any policy runs, and the walk's are drawn once a
+ * step for all: so policies and their order cannot change what is asked for. What a policy cannot load stays
+ * wanted and is asked for again at the next step.
+ * A real store pays as the original does: a clump for the thing and 24 bytes for the clump's object. A ledger
+ * counts the same bytes, rounded as a heap would, and never fails for lack of one piece.
+ * Cost: a walk of the items an eviction and a comparison; a row of 60 x 1,500 steps some 0.2 s.
  */
 #include "os.h"
 #include "random.h"
@@ -36,6 +43,7 @@ static uint32_t pick_resource(uint64_t *random, sim_range bounds)
     return (uint32_t)exp(x);
 }
 
+/* Weights between 1 and 3, scaled to the row's sum; a first load shows how much of a part is really used. */
 static void make_parts(struct level *l, const sim_row *row, uint64_t *random)
 {
     uint64_t weights = 0;
@@ -77,6 +85,7 @@ static void make_level(struct level *l, const sim_row *row, uint64_t *random)
     make_uses(l, row, random);
 }
 
+/* Mostly on in one direction, round the level, with a turn now and then. */
 static void walk(struct level *l, uint64_t *random)
 {
     if (random_below(random, RETURN_ODDS) == 0)
@@ -156,6 +165,7 @@ static void release(struct store *s, uint32_t item)
     s->in[item] = false;
 }
 
+/* The budget's hook. */
 static bool evict_oldest(void *arg)
 {
     struct store *s = arg;
@@ -249,6 +259,7 @@ static void compare_first_test(struct run *r, uint32_t size)
     }
 }
 
+/* How whole the free memory is when room is asked for. */
 static void sample_share(struct run *r, unsigned which)
 {
     struct store *s = &r->stores[which];
@@ -287,6 +298,7 @@ static void step_store(struct run *r, unsigned which, const struct wanted *w)
     }
 }
 
+/* By things, not bytes: what pops in and out is things. */
 static void compare_residents(struct run *r)
 {
     const bool *first = r->stores[0].in;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sim_output.c - see sim.h: the result as a table, as CSV, and as a plot. */
+/*
+ * sim_output.c - see sim.h: the result as a table, as CSV, and as a plot. The SVG is written as text: bars in
+ * groups, a title on each that a browser shows, no script and no font of its own.
+ */
 #include "sim.h"
 
 #include <string.h>

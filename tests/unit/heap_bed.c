@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* heap_bed.c - see heap_bed.h. */
+/*
+ * heap_bed.c - see heap_bed.h. Every step that succeeds is checked against all live blocks (no overlap,
+ * aligned, content intact), every step that is refused against a copy of the heap taken before.
+ */
 #include "heap_bed.h"
 #include "rheap_internal.h"
 

@@ -9,6 +9,7 @@
  */
 #include "boot.h"
 #include "alloc_entry.h"
+#include "aside.h"
 #include "caller.h"
 #include "children.h"
 #include "config.h"
@@ -23,10 +24,6 @@
 #include "signal.h"
 #include "thread.h"
 #include "track.h"
-
-#include <dlfcn.h>
-#include <link.h>
-#include <sys/auxv.h>
 
 boot_phase boot_now = BOOT_COLD;
 static lock boot_lock = LOCK_INIT(RANK_NONE);
@@ -54,29 +51,6 @@ bool boot_first(void)
     return up;
 }
 
-static const void *base_of(const void *address)
-{
-    Dl_info object;
-    return dladdr(address, &object) ? object.dli_fbase : NULL;
-}
-
-/*
- * The program itself defines malloc: then its calls never come here. Not so when another preload stands
- * before us (it hands calls on), nor when the address is the program's own stub for our malloc (no
- * position-independent code: the symbol there is undefined).
- */
-static bool stood_down(void)
-{
-    const void *found = dlsym(RTLD_DEFAULT, "malloc");
-    const ElfW(Sym) *symbol = NULL;
-    Dl_info object;
-    if (found == dlsym(RTLD_DEFAULT, "poolmem_malloc") ||
-        !dladdr1(found, &object, (void **)&symbol, RTLD_DL_SYMENT))
-        return false;
-    return symbol && symbol->st_shndx != SHN_UNDEF &&
-           object.dli_fbase == base_of((const void *)getauxval(AT_PHDR));
-}
-
 static void start_tracking(void)
 {
     if (!config_now.track || !track_boot()) {
@@ -90,14 +64,16 @@ static void start_tracking(void)
 
 static void configure(void)
 {
+    const char *other = aside_other(); /* first: it allocates, which what config_load asks for may forbid */
     config_load();
     message_boot(config_now.verbose);
     if (!config_now.children)
         children_apply();
     misuse_boot();
     fork_boot();
-    if (stood_down()) {
-        message(MESSAGE_WARNING, "the program brings its own malloc: standing down");
+    if (other) {
+        message(MESSAGE_WARNING, "%s brings a malloc of its own: standing down", other);
+        aside_stand();
         config_now.exit_report = false;
         return;
     }

@@ -8,6 +8,7 @@
  * Locking: none here. Cost: see heap.h and caller.h.
  */
 #include "alloc_entry.h"
+#include "aside.h"
 #include "config.h"
 #include "misuse.h"
 #include "os.h"
@@ -72,6 +73,8 @@ void *alloc_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 
 void *malloc_aligned_cold(const tag *g, size_t size, size_t align, bool zero)
 {
+    if (unlikely(aside_now.memalign) && !zero)
+        return aside_now.memalign(align, size);
     void *p = zero ? front_alloc_zero(g->front, size) : front_alloc_aligned(g->front, size, align);
     return counted(g, p, size);
 }
@@ -92,6 +95,10 @@ void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
 {
     if (!p)
         return;
+    if (unlikely(aside_now.free) && !world_owns(p) && strcmp(call, "free") != 0) {
+        aside_now.free(p);
+        return;
+    }
     int saved = errno;
     if (unlikely(config_now.track))
         track_free(p);
@@ -104,7 +111,7 @@ void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
 size_t usable_size(const void *p)
 {
     if (!p || !world_owns(p))
-        return 0;
+        return p && aside_now.malloc_usable_size ? aside_now.malloc_usable_size((void *)p) : 0;
     pool *fixed = pools_fixed(p);
     return fixed ? pool_size(fixed, p) : heap_usable(p);
 }
@@ -248,6 +255,8 @@ EXPORT void *reallocarray(void *p, size_t count, size_t each)
 {
     caller_frame f = CALLER_HERE();
     size_t size;
+    if (unlikely(aside_now.reallocarray))
+        return aside_now.reallocarray(p, count, each);
     if (unlikely(mul_wraps(count, each, &size)))
         return no_memory();
     return realloc_tagged(p, size, f);

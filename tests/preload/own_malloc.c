@@ -60,6 +60,10 @@ int main(void)
     fclose(file);
     free(line);
     free(text);
+    int *list = reallocarray(malloc(8), 100, sizeof *list);
+    expect((char *)list >= area && (char *)list < area + sizeof area,
+           "reallocarray, expected in the program's own heap, got %p", (void *)list);
+    free(list);
     dlsym(RTLD_DEFAULT, "nothing_here");
     free(strdup(dlerror()));
     expect(calls >= before + 3, "calls that reached the program's own malloc, expected 3 or more, got %u",

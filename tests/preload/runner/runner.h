@@ -18,7 +18,7 @@ struct promise {
     const char *env;     /* NAME=VALUE ... beside PATH, HOME, PROMISE_LIBRARY */
     const char *err;     /* extended regular expression that stderr must match, NULL: nothing asked */
     const char *no_err;  /* one that it must not match */
-    const char *out;     /* one that stdout must match, NULL: "^ok$" */
+    const char *out;     /* one that stdout must match, NULL: it must be the line ok alone */
     const char *check;   /* shell command run afterwards in @T, status 0 = holds */
     int exit_status;     /* expected */
     int signal;          /* expected to end it, 0 none */

@@ -100,24 +100,16 @@ uint32_t intern_bytes(intern *n, const void *data, size_t size)
     return *cell = append(n, hash, data, size);
 }
 
-static COLD uint32_t intern_text_cold(intern *n, const char *text, size_t slot)
-{
-    uint32_t id = intern_bytes(n, text, strnlen(text, INTERN_TEXT_MAX));
-    n->cache[slot].text = text;
-    n->cache[slot].id = id;
-    return id;
-}
-
-/* Compared to the end on each hit: the bytes at an address may have changed since. */
 uint32_t intern_text(intern *n, const char *text)
 {
-    if (!text)
-        return 0;
-    size_t slot = ((uintptr_t)text ^ (uintptr_t)text >> 8) % INTERN_CACHE;
-    uint32_t id = n->cache[slot].text == text ? n->cache[slot].id : 0;
-    if (likely(id) && strncmp((const char *)(header_of(n, id) + 1), text, INTERN_TEXT_MAX) == 0)
-        return id;
-    return intern_text_cold(n, text, slot);
+    return text ? intern_bytes(n, text, strnlen(text, INTERN_TEXT_MAX)) : 0;
+}
+
+bool intern_is(const intern *n, uint32_t id, const char *text)
+{
+    if (!id || !text)
+        return !id && !text;
+    return strncmp((const char *)(header_of(n, id) + 1), text, INTERN_TEXT_MAX) == 0;
 }
 
 const void *intern_get(const intern *n, uint32_t id, size_t *size)

@@ -3,10 +3,9 @@
  * intern.h - floor F0: byte strings kept once each and known by a number: names, file paths, call stacks.
  * Insert-only. Number 0 is "none": it stands for NULL, and for what there was no memory to keep.
  *
- * Texts usually come as the same few literals, so a small cache by pointer goes before the hash; its answer
- * is believed only after the bytes have been compared, because a library may be unloaded and another
- * string lie there.
- * Locking: the caller's. Cost: about 5 ns for a text met lately, else a hash of its bytes.
+ * Locking: the caller's. Cost: a hash of the bytes and a comparison. Whoever meets the same few texts all the
+ * time remembers their numbers and asks intern_is, because the bytes at an address may change: a library may
+ * be unloaded and another string lie there.
  */
 #ifndef POOLMEM_INTERN_H
 #define POOLMEM_INTERN_H
@@ -15,18 +14,12 @@
 
 #define INTERN_TEXT_MAX 255 /* longer texts are cut */
 
-enum { INTERN_CACHE = 256 };
-
 typedef struct intern {
     growing bytes;   /* the strings, each behind its header */
     growing entries; /* uint32_t a number: where its string is */
     growing table;   /* uint32_t a cell: a number, 0 empty */
     size_t used;     /* of bytes */
     uint32_t count;  /* numbers given, from 1 */
-    struct {
-        const char *text;
-        uint32_t id;
-    } cache[INTERN_CACHE];
 } intern;
 
 /* A zeroed one is empty. */
@@ -36,5 +29,8 @@ uint32_t intern_text(intern *n, const char *text);
 /* The bytes of a number; valid until the next intern call. NULL and 0 for number 0 or an unknown one. Texts
    end with a NUL, which size does not count. */
 const void *intern_get(const intern *n, uint32_t id, size_t *size);
+
+/* Whether the text is the one the number stands for; NULL is that of number 0. */
+bool intern_is(const intern *n, uint32_t id, const char *text);
 
 #endif

@@ -87,22 +87,32 @@ static void drop_record(tracker *t, uint32_t index)
     t->live--;
 }
 
-/* The cache is asked with the numbers of the texts, so a line that stays the same costs one comparison. */
+static bool is_met(const tracker *t, const struct tracker_met *m, const pool_request *r)
+{
+    return m->id && m->site.line == r->line && m->file == r->file && m->tag == r->tag && m->name == r->name &&
+           m->site.flag == r->flag && m->site.align == (uint32_t)r->align &&
+           intern_is(&t->texts, m->site.tag, r->tag) && intern_is(&t->texts, m->site.file, r->file) &&
+           intern_is(&t->texts, m->site.name, r->name);
+}
+
+static COLD void meet(tracker *t, struct tracker_met *m, const pool_request *r)
+{
+    *m = (struct tracker_met){r->tag, r->file, r->name, .site = {.line = r->line}};
+    m->site.tag = intern_text(&t->texts, r->tag);
+    m->site.file = intern_text(&t->texts, r->file);
+    m->site.name = intern_text(&t->texts, r->name);
+    m->site.flag = r->flag;
+    m->site.align = (uint32_t)r->align;
+    m->id = intern_bytes(&t->sites, &m->site, sizeof m->site);
+}
+
 static uint32_t site_of(tracker *t, const pool_request *r)
 {
-    tracker_site site = {intern_text(&t->texts, r->tag),
-                         intern_text(&t->texts, r->file),
-                         intern_text(&t->texts, r->name),
-                         r->line,
-                         r->flag,
-                         (uint32_t)r->align};
-    uint32_t mix = site.tag + site.file * 31 + site.name * 67 + (uint32_t)site.line * 7 + site.align;
-    size_t slot = mix % TRACKER_SITE_CACHE;
-    if (unlikely(!t->cache[slot].id || memcmp(&t->cache[slot].site, &site, sizeof site) != 0)) {
-        t->cache[slot].site = site;
-        t->cache[slot].id = intern_bytes(&t->sites, &site, sizeof site);
-    }
-    return t->cache[slot].id;
+    uintptr_t mix = (uintptr_t)r->file / 8 + (uintptr_t)r->tag / 2 + (uintptr_t)r->line * 31;
+    struct tracker_met *m = &t->met[mix % TRACKER_SITE_CACHE];
+    if (unlikely(!is_met(t, m, r)))
+        meet(t, m, r);
+    return m->id;
 }
 
 /* An entry that is there already belongs to a neighbour within the same 16 bytes: it becomes the next. */
@@ -302,7 +312,7 @@ void tracker_done(tracker *t)
     intern_done(&t->texts);
     intern_done(&t->sites);
     intern_done(&t->stacks);
-    memset(t->cache, 0, sizeof t->cache);
+    memset(t->met, 0, sizeof t->met);
     t->made = t->live = t->rover = 0;
 }
 

@@ -58,10 +58,11 @@ typedef struct tracker {
     uint32_t live;   /* records in use */
     uint32_t rover;  /* word of `taken` where the next free record is looked for */
     intern texts, sites, stacks;
-    struct {
+    struct tracker_met {
+        const char *tag, *file, *name; /* where the texts lay; believed after a comparison */
         tracker_site site;
-        uint32_t id;
-    } cache[TRACKER_SITE_CACHE]; /* sites met lately */
+        uint32_t id;           /* of the site; 0: empty */
+    } met[TRACKER_SITE_CACHE]; /* sites met lately */
     uint64_t serial;
     uint64_t lost;    /* allocations without a record */
     uint64_t excused; /* frees of unknown pointers that may be those */

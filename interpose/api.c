@@ -107,7 +107,7 @@ poolmem_status poolmem_pool_destroy(poolmem_pool *p)
     if (!p)
         return POOLMEM_INVALID;
     if (on_a_stack(core(p)))
-        return POOLMEM_MISMATCH;
+        return POOLMEM_BUSY;
     if (core(p)->kind == POOL_HEAP && me())
         heap_trim(&self->heap, false); /* what others freed is taken back before it is looked at */
     return (poolmem_status)pools_remove(core(p));

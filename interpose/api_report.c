@@ -81,8 +81,8 @@ pool_status report_to_fd(int fd, int format)
 {
     struct work w = {0};
     sink out;
-    pool_status s = POOL_NOMEM;
-    if (begin(&w)) {
+    pool_status s = fd < 0 ? POOL_IO : POOL_NOMEM;
+    if (fd >= 0 && begin(&w)) {
         sink_open(&out, output_of(&w), OUTPUT_BYTES, fd);
         report_write(w.picture, format_for(format, NULL), &out);
         s = sink_flush(&out) == 0 ? POOL_OK : POOL_IO;

@@ -40,11 +40,12 @@ int pools_find(const char *name)
     return -1;
 }
 
-/* A removed pool of that name and kind, whose row serves again. */
-static pool *gone(const pool_spec *s)
+/* A removed pool of that name, kind and parent, whose row serves again. */
+static pool *gone(const pool_spec *s, const pool *parent)
 {
     for (uint32_t i = 0; i < pools_count(); i++)
-        if (table[i]->flags & POOL_GONE && table[i]->kind == s->kind && !strcmp(table[i]->name, s->name))
+        if (table[i]->flags & POOL_GONE && table[i]->kind == s->kind && above[i] == parent &&
+            !strcmp(table[i]->name, s->name))
             return table[i];
     return NULL;
 }
@@ -99,7 +100,8 @@ static void add_row(uint32_t id, pool *p, pool *parent)
         pool_free_bytes(p); /* publishes it as it is, empty; nobody shares it yet */
         p->flags |= POOL_SHARED;
     }
-    __atomic_store_n(&count, id + 1, __ATOMIC_RELEASE);
+    if (id == count)
+        __atomic_store_n(&count, id + 1, __ATOMIC_RELEASE);
 }
 
 bool pools_boot(void)
@@ -148,18 +150,24 @@ static int define_locked(const pool_spec *s)
     int parent = s->parent ? pools_find(s->parent) : STATS_POOL_GLOBAL;
     if (parent < 0)
         parent = define_locked(&(pool_spec){.name = s->parent});
-    if (parent < 0 || count == POOLS_MAX)
+    if (parent < 0)
         return -1;
-    pool *old = gone(s);
+    pool *old = gone(s, table[parent]);
     if (old && s->kind == POOL_HEAP) {
         old->flags &= (uint16_t)~POOL_GONE;
         set_limits(old, s);
         return (int)old->id;
     }
-    pool *p = s->kind == POOL_HEAP ? make_heap(s, count, table[parent]) : pools_make_fixed(s, table[parent]);
+    if (!old && count == POOLS_MAX)
+        return -1;
+    pool was = old ? *old : (pool){.id = count};
+    pool *p =
+        s->kind == POOL_HEAP ? make_heap(s, count, table[parent]) : pools_make_fixed(s, table[parent], old);
+    if (!p && old)
+        *old = was; /* still removed */
     if (!p)
         return -1;
-    add_row(count, p, table[parent]);
+    add_row(was.id, p, table[parent]);
     return (int)p->id;
 }
 
@@ -191,7 +199,7 @@ static pool_status remove_locked(pool *p)
     if (p->id <= STATS_POOL_SYSTEM)
         return POOL_UNSUPPORTED;
     if (has_children(p) || holds_blocks(p))
-        return POOL_MISMATCH;
+        return POOL_BUSY;
     p->flags |= POOL_GONE;
     return p->kind == POOL_HEAP ? POOL_OK : pools_end_fixed(p);
 }

@@ -11,6 +11,8 @@
 #include "meta.h"
 #include "retail.h"
 
+#include <string.h>
+
 static const size_t struct_bytes[POOL_KINDS] = {[POOL_RETAIL] = sizeof(retail_pool),
                                                 [POOL_CLUMP] = sizeof(clump),
                                                 [POOL_ARENA] = sizeof(arena),
@@ -57,13 +59,15 @@ static bool lay_hunk(pool *p, const pool_spec *s, pool *parent)
     return hunk_init((hunk *)p, &o) == POOL_OK;
 }
 
-pool *pools_make_fixed(const pool_spec *s, pool *parent)
+pool *pools_make_fixed(const pool_spec *s, pool *parent, pool *again)
 {
     static bool (*const lay[POOL_KINDS])(pool *, const pool_spec *, pool *) = {[POOL_RETAIL] = lay_retail,
                                                                                [POOL_CLUMP] = lay_clump,
                                                                                [POOL_ARENA] = lay_arena,
                                                                                [POOL_HUNK] = lay_hunk};
-    pool *p = s->kind < POOL_KINDS && lay[s->kind] ? meta_alloc(struct_bytes[s->kind]) : NULL;
+    if (s->kind >= POOL_KINDS || !lay[s->kind])
+        return NULL;
+    pool *p = again ? memset(again, 0, struct_bytes[s->kind]) : meta_alloc(struct_bytes[s->kind]);
     if (!p || !lay[s->kind](p, s, parent))
         return NULL;
     p->over = (uint8_t)s->over;
@@ -90,7 +94,11 @@ pool_status pools_end_fixed(pool *p)
     void *home = (void *)p->first;
     bool hosted = home && world_owns(home) && parent->kind == POOL_HEAP && heap_mark_host(home, NULL);
     bool by_us = hosted && (p->kind == POOL_RETAIL || p->kind == POOL_CLUMP);
+    pool was = *p;
     pool_status s = end_fixed(p);
+    *p = was; /* arenas and hunks end as zeros, but the row still tells name and kind */
+    if (s == POOL_OK)
+        p->first = p->last = 0;
     if (by_us && s == POOL_OK && heap_free_cold(&self->heap, home) != POOL_OK)
         s = POOL_CORRUPT;
     return s;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh - installs the library into a folder of its own and builds every example against that: linked through pkg-config and
+# run.sh - installs the library into a folder of its own and builds every example, and tests/api, against that: linked through pkg-config and
 # CMake, header-only without the library, header-only under the preload; C with gcc and clang, C++11 and C++17. Compares what
 # they print. Run by `make test-examples`, which sets BUILD. What a machine lacks is skipped with a line.
 set -u
@@ -24,6 +24,7 @@ check() { # NAME EXPECTED COMMAND...: compares standard output
         cat "$work/stderr"
     fi
 }
+core_passes() { "$@" "$work/core" | sed 's/^[0-9]* checks, 0 failed$/all passed/'; }
 build() { # COMPILER SOURCE OUTPUT FLAGS...
     local compiler=$1 source=$2 output=$3
     shift 3
@@ -67,6 +68,11 @@ for cc in $compilers; do
         echo "skipped: level needs $WAD"
     fi
     check "$cc level, no such file" "" "$work/level" /nowhere
+    # shellcheck disable=SC2086
+    build $cc tests/api/core.c core $linked -lpthread
+    check "$cc core, linked" "all passed" core_passes
+    build $cc tests/api/core.c core $header -lpthread
+    check "$cc core, preloaded" "all passed" core_passes $preload
 done
 for cxx in g++ ${compilers#gcc}; do
     [ "$cxx" = clang ] && cxx=clang++

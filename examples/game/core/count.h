@@ -21,6 +21,20 @@
 #define GAME_COUNT 0
 #endif
 
+/* The second build gets its memory elsewhere. */
+#if GAME_POOLS
+#include "pools/pools.h"
+#define GAME_GET(sub, size)            pools_get(sub, size)
+#define GAME_ZEROED(sub, number, size) pools_get_zeroed(sub, number, size)
+#define GAME_RESIZE(sub, old, size)    pools_resize(sub, old, size)
+#define GAME_GIVE(sub, p)              pools_give(sub, p)
+#else
+#define GAME_GET(sub, size)            malloc(size)
+#define GAME_ZEROED(sub, number, size) calloc(number, size)
+#define GAME_RESIZE(sub, old, size)    realloc(old, size)
+#define GAME_GIVE(sub, p)              free(p)
+#endif
+
 #define GAME_INLINE static inline __attribute__((always_inline))
 
 #ifdef __cplusplus
@@ -55,7 +69,7 @@ GAME_INLINE void count_free(subsystem sub)
 
 GAME_INLINE void *game_malloc(subsystem sub, size_t size)
 {
-    void *p = malloc(size);
+    void *p = GAME_GET(sub, size);
     if (!p)
         game_out_of_memory(size);
     count_alloc(sub, size);
@@ -64,7 +78,7 @@ GAME_INLINE void *game_malloc(subsystem sub, size_t size)
 
 GAME_INLINE void *game_calloc(subsystem sub, size_t number, size_t size)
 {
-    void *p = calloc(number, size);
+    void *p = GAME_ZEROED(sub, number, size);
     if (!p)
         game_out_of_memory(number * size);
     count_alloc(sub, number * size);
@@ -74,7 +88,7 @@ GAME_INLINE void *game_calloc(subsystem sub, size_t number, size_t size)
 GAME_INLINE void *game_realloc(subsystem sub, void *old, size_t size)
 {
     int fresh = !old;
-    void *p = realloc(old, size);
+    void *p = GAME_RESIZE(sub, old, size);
     if (!p)
         game_out_of_memory(size);
     if (fresh)
@@ -88,7 +102,7 @@ GAME_INLINE void game_free(subsystem sub, void *p)
 {
     if (p)
         count_free(sub);
-    free(p);
+    GAME_GIVE(sub, p);
 }
 
 #ifdef __cplusplus

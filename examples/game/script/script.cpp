@@ -19,6 +19,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if GAME_POOLS
+#include <poolmem.h>
+#endif
 
 namespace script
 {
@@ -193,6 +196,11 @@ static void *count_lua(void *, void *p, std::size_t, std::size_t size)
 static lua_State *new_state()
 {
     return lua_newstate(count_lua, nullptr);
+}
+#elif GAME_POOLS
+static lua_State *new_state()
+{
+    return lua_newstate(poolmem_lua_alloc, pools_lua());
 }
 #else
 static lua_State *new_state()

@@ -5,13 +5,7 @@
 # policy says. usage: tests/game/retail.sh [BUILD]
 build=$(realpath "${1:-build}") || exit 1
 cd "$(dirname "$0")/../.." || exit 1
-got=$(mktemp -d) || exit 1
-trap 'rm -rf "$got"' EXIT
-failed=0
-complain() {
-    echo "FAILED $1"
-    failed=1
-}
+. tests/shell.sh
 game="$build/examples/game/game"
 play() { # configuration, then variables
     conf=$1

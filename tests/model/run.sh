@@ -5,9 +5,8 @@
 # usage: tests/model/run.sh [POOLMEM]
 poolmem=$(realpath "${1:-build/poolmem}") || exit 1
 cd "$(dirname "$0")" || exit 1
-got=$(mktemp -d) || exit 1
-trap 'rm -rf "$got"' EXIT
-failed=0 count=0
+. ../shell.sh
+count=0
 for script in *.pm; do
     name=${script%.pm}
     "$poolmem" model "$script" >"$got/out" 2>"$got/err"
@@ -17,8 +16,7 @@ for script in *.pm; do
     [ -f "$name.err" ] && want_err=$name.err || want_err=/dev/null
     count=$((count + 1))
     if [ $status -ne $want_status ] || ! diff -u "$name.out" "$got/out" || ! diff -u "$want_err" "$got/err"; then
-        echo "FAILED $script (status $status, expected $want_status)"
-        failed=1
+        complain "$script (status $status, expected $want_status)"
     fi
 done
 # the same through standard input

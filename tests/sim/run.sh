@@ -5,13 +5,7 @@
 # files get one line. usage: tests/sim/run.sh [POOLMEM]
 poolmem=$(realpath "${1:-build/poolmem}") || exit 1
 cd "$(dirname "$0")" || exit 1
-got=$(mktemp -d) || exit 1
-trap 'rm -rf "$got"' EXIT
-failed=0
-complain() {
-    echo "FAILED $1"
-    failed=1
-}
+. ../shell.sh
 
 "$poolmem" sim small.ini --csv "$got/1.csv" --svg "$got/1.svg" >"$got/1.txt" || complain "run"
 "$poolmem" sim small.ini --csv "$got/2.csv" >"$got/2.txt" || complain "second run"

@@ -20,6 +20,7 @@
 #include "os.h"
 #include "pools.h"
 #include "publish.h"
+#include "raw.h"
 #include "request.h"
 #include "signal.h"
 #include "thread.h"
@@ -65,6 +66,7 @@ static void start_tracking(void)
 static void configure(void)
 {
     const char *other = aside_other(); /* first: it allocates, which what config_load asks for may forbid */
+    raw_stderr_boot();
     config_load();
     message_boot(config_now.verbose);
     if (!config_now.children)

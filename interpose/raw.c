@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw.c - see raw.h. Locking: none. Cost: the system calls.
+ * raw.c - see raw.h. Locking: none; what stderr was is written once, at boot. Cost: the system calls.
  */
 #include "raw.h"
 
@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,9 +126,67 @@ void raw_guard_end(const raw_guard *g)
     raw_mask_set(g->before);
 }
 
+/* --- stderr ------------------------------------------------------------------------------------- */
+
+typedef struct known_file {
+    dev_t device;
+    ino_t inode;
+    bool open;
+} known_file;
+
+static known_file at_start[3]; /* descriptors 1 and 2 */
+static bool noted;
+
+static int look_at(int fd, struct stat *st)
+{
+    return (int)kernel(SYS_fstat, fd, (long)st, 0, 0, 0);
+}
+
+void raw_stderr_boot(void)
+{
+    struct stat st = {0};
+    for (int fd = 1; fd <= 2; fd++)
+        if (look_at(fd, &st) != -EBADF)
+            at_start[fd] = (known_file){st.st_dev, st.st_ino, true};
+    noted = true;
+}
+
+static bool was_there(const struct stat *st)
+{
+    for (int fd = 1; fd <= 2; fd++)
+        if (at_start[fd].open && at_start[fd].inode == st->st_ino && at_start[fd].device == st->st_dev)
+            return true;
+    return false;
+}
+
+/* A device, a pipe or a file open for writing alone, which exec hands on. Data files are read too, and what a
+   program opens for itself is closed by exec. */
+static bool is_redirection(const struct stat *st)
+{
+    if (kernel(SYS_fcntl, 2, F_GETFD, 0, 0, 0) & FD_CLOEXEC)
+        return false;
+    return S_ISCHR(st->st_mode) || S_ISFIFO(st->st_mode) ||
+           (S_ISREG(st->st_mode) && (kernel(SYS_fcntl, 2, F_GETFL, 0, 0, 0) & O_ACCMODE) == O_WRONLY);
+}
+
+bool raw_stderr_is_there(void)
+{
+    struct stat st;
+    if (!noted)
+        return true;
+    if (!at_start[2].open)
+        return false;
+    int error = look_at(2, &st);
+    if (error)
+        return error != -EBADF; /* else a sandbox that lets nobody look */
+    return was_there(&st) || is_redirection(&st);
+}
+
 void raw_say(int fd, const char *line, size_t n)
 {
     raw_guard g;
+    if (fd == 2 && !raw_stderr_is_there())
+        return;
     raw_guard_begin(&g, 0);
     raw_write_all(fd, line, n, SAY_PATIENCE_MS);
     raw_guard_end(&g);

@@ -39,6 +39,14 @@ typedef struct raw_guard {
 void raw_guard_begin(raw_guard *g, raw_mask block);
 void raw_guard_end(const raw_guard *g);
 
+/*
+ * Whether descriptor 2 is the host's stderr: what it or 1 was at the start, or what looks like a redirection.
+ * A program that was started without stderr, or that closed it, gets the number for a file or a connection of
+ * its own, which a line of ours would damage. Before raw_stderr_boot 2 is taken to be stderr.
+ */
+void raw_stderr_boot(void);
+bool raw_stderr_is_there(void);
+
 /* One write between the two: a line for the host's stderr, which may be full, closed or have no reader. */
 void raw_say(int fd, const char *line, size_t n);
 

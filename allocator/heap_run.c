@@ -180,8 +180,11 @@ void *run_resize(heap_thread *me, block *b, void *p, size_t size)
 {
     heap *h = heap_by_id(b->heap);
     size_t bytes;
-    if (size <= FRAGMENT_MAX)
-        return move_run(me, h, b, p, size);
+    void *to;
+    if (size <= FRAGMENT_MAX && (to = move_run(me, h, b, p, size)))
+        return to;
+    if (size <= FRAGMENT_MAX) /* nothing smaller to be had: a request for less does not fail */
+        size = FRAGMENT_MAX + 1;
     if (!run_bytes(size, &bytes)) {
         me->status = POOL_NOMEM;
         return NULL;
@@ -205,7 +208,7 @@ static void *resize_fragment(heap_thread *me, block *b, void *p, size_t size)
     front *f = heap_front(me, heap_by_id(b->heap));
     void *to = f ? front_alloc_aligned(f, size, GRANULE) : NULL;
     if (!to)
-        return NULL;
+        return size <= b->size ? p : NULL;
     memcpy(to, p, size < b->size ? size : b->size);
     if (!heap_free_fast(me, p))
         heap_free_cold(me, p);

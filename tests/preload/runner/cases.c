@@ -252,6 +252,9 @@ const struct promise promises[] = {
     /* budgets and old kinds */
     {.name = "no budget", .run = "budget", .plain = true},
     BUDGET("fail", .exit_status = 0),
+    {.name = "realloc to less in a full pool",
+     .run = "shrink_full",
+     .env = "POOLMEM_CONF=@S/conf/budget_fail.conf"},
     BUDGET("warn", .err = "^poolmem: .*Enemies"),
     BUDGET("spill", .check = CHECK
                     "--that 'pool[\"Enemies\"].over_limit > 0 and pool[\"Enemies\"].peak_bytes <= 4 << 20'"),

@@ -39,7 +39,7 @@ test-preload: promise-programs all
 test-preload-glibc: promise-programs
 	PROMISE_SOURCES=$(abspath tests/preload) PROMISE_LIBRARY= $(B)/tests/preload-runner -j1
 
-# real programs without and with the library; needs their packages: scripts/test-hosts --install
+# real programs without and with the library; installs their packages
 .PHONY: test-hosts
 test-hosts: all
-	scripts/test-hosts
+	scripts/test-hosts --install

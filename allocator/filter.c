@@ -76,6 +76,7 @@ void filter_stats(pool *p, pool_stats *out)
     out->committed_bytes = of.committed_bytes;
     out->free_bytes = of.free_bytes;
     out->largest_free_bytes = of.largest_free_bytes;
+    out->unusable_bytes = of.unusable_bytes;
 }
 
 /* By its own operations, not the filter's: a tracker knows leaks that the pool below does not. */

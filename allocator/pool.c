@@ -43,6 +43,7 @@ static void publish(pool *p)
     }
     now.committed_bytes = p->published->committed_bytes;
     now.largest_free_bytes = p->published->largest_free_bytes;
+    now.unusable_bytes = p->published->unusable_bytes;
     if (p->ops->stats && (now.allocs + now.frees + now.failed) % FULL_PUBLISH_EVERY < 2)
         p->ops->stats(p, &now);
     now.free_bytes = p->ops->free_bytes ? p->ops->free_bytes(p) : 0;

@@ -63,6 +63,8 @@ typedef struct pool_stats {
     uint64_t live_bytes, live_blocks, peak_bytes;
     uint64_t allocs, frees, reallocs, alloc_bytes, failed, over_limit;
     uint64_t committed_bytes, free_bytes, largest_free_bytes;
+    uint64_t
+        unusable_bytes; /* of free_bytes, what no request can ever get: a retail heap's table and odd bytes */
 } pool_stats;
 
 typedef struct pool pool;

@@ -154,6 +154,7 @@ static void retail_stats(pool *p, pool_stats *out)
     out->committed_bytes = self(p)->size;
     out->free_bytes = rheap_free_bytes(&self(p)->heap);
     out->largest_free_bytes = rheap_largest_run(&self(p)->heap);
+    out->unusable_bytes = rheap_unusable(&self(p)->heap);
 }
 
 static const pool_ops retail_ops = {

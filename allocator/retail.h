@@ -79,7 +79,9 @@ pool_status rheap_realloc(rheap *h, uint32_t offset, uint32_t size, uint32_t ali
 uint32_t rheap_size(const rheap *h, uint32_t offset);
 /* The original's figure, usable - used: counts the table and every fragment that cannot be had as free. */
 uint32_t rheap_free_bytes(const rheap *h);
-/* What is free without the table and the odd bytes at the end: an upper bound of any request. */
+/* Of the free bytes, what no request can ever get: the table and the odd bytes at the end. */
+uint32_t rheap_unusable(const rheap *h);
+/* Free bytes without those: an upper bound of any request. */
 uint32_t rheap_true_free(const rheap *h);
 /* The largest run that a request could get, in bytes; changes nothing. */
 uint32_t rheap_largest_run(const rheap *h);

@@ -24,11 +24,15 @@ uint32_t rheap_free_bytes(const rheap *h)
     return h->usable - h->used;
 }
 
-uint32_t rheap_true_free(const rheap *h)
+uint32_t rheap_unusable(const rheap *h)
 {
     uint64_t lost = (uint64_t)rheap_table_blocks(h) * RHEAP_BLOCK + h->usable % RHEAP_BLOCK;
-    uint32_t free_bytes = rheap_free_bytes(h);
-    return free_bytes > lost ? free_bytes - (uint32_t)lost : 0;
+    return lost < rheap_free_bytes(h) ? (uint32_t)lost : rheap_free_bytes(h); /* too small to give anything */
+}
+
+uint32_t rheap_true_free(const rheap *h)
+{
+    return rheap_free_bytes(h) - rheap_unusable(h);
 }
 
 uint32_t rheap_largest_run(const rheap *h)

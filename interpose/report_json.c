@@ -128,6 +128,8 @@ static void put_pool(const report *r, const report_pool *p, sink *out)
     put_number(out, "committed_bytes", s->committed_bytes);
     put_number(out, "free_bytes", s->free_bytes);
     put_number(out, "largest_free_bytes", s->largest_free_bytes);
+    if (p->kind == POOL_RETAIL)
+        put_number(out, "true_free_bytes", s->free_bytes - s->unusable_bytes);
     put_sites(r, p, out);
 }
 

@@ -305,11 +305,24 @@ static void put_mark(const report *r, sink *out)
     }
 }
 
+/* The three answers of the old block allocator to "how much is free?", which decide different things. */
+static void put_retail(const report_pool *p, sink *out)
+{
+    char largest[16];
+    if (p->kind == POOL_RETAIL)
+        sink_text(out, "%s: free bytes %lu, true free %lu, largest free %s\n", p->name,
+                  (unsigned long)p->stats.free_bytes,
+                  (unsigned long)(p->stats.free_bytes - p->stats.unusable_bytes),
+                  bytes_text(largest, p->stats.largest_free_bytes));
+}
+
 void report_text(const report *r, sink *out)
 {
     put_title(r, out);
     put_table(r, out);
     put_sums(r, out);
+    for (uint32_t i = 0; i < r->pool_count; i++)
+        put_retail(&r->pools[r->order[i]], out);
     if (r->view.header->mark_ns)
         put_mark(r, out);
     if (r->view.lives && r->source.reason == REASON_EXIT)

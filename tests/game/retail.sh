@@ -42,6 +42,8 @@ for name, parent, kind, size in [("Filter Pool", "Global", "retail", 167936),
 sector = pools["Sector Pool"]
 expect(sector["free_bytes"] + sector["live_bytes"] == 17216512, "free bytes are usable less in use")
 expect(sector["largest_free_bytes"] % 1024 == 0 and sector["largest_free_bytes"] <= 17013760, "the largest run is whole blocks")
+expect(sector["free_bytes"] - sector["true_free_bytes"] == 202752, "true free leaves out the table")
+expect("true_free_bytes" not in pools["Global Data Pool"], "only such heaps have a true free")
 expect(pools["Level Dynamic & LUA Pool"]["over_limit"] > 0, "the scripts want more than the console had")
 sys.exit(bad)
 PYTHON

@@ -42,6 +42,7 @@ Test(retail_pool, figures_are_the_heaps)
     cr_assert_eq(stats.free_bytes, BYTES - 1024 - 1024 - 128);
     cr_assert_eq(stats.largest_free_bytes, rheap_largest_run(&p.heap));
     cr_assert_eq(retail_true_free(&p), stats.free_bytes - rheap_table_blocks(&p.heap) * 1024);
+    cr_assert_eq(stats.unusable_bytes, stats.free_bytes - retail_true_free(&p));
     pool_free(&p.base, block);
     pool_get_stats(&p.base, &stats);
     cr_assert_eq(stats.live_bytes, 128);

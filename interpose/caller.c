@@ -300,10 +300,15 @@ bool caller_thread_start(thread *t)
 
 /* --- the slower halves of a look-up ------------------------------------------------------------------- */
 
+static unsigned depth_now(void)
+{
+    return config_now.depth < WALK_FRAMES ? config_now.depth : WALK_FRAMES;
+}
+
 /* Whether a rule claims the call further out than the memo tells. */
 static int outer_pool(thread *t, const walk_point *from, entry_id entry, size_t size, uintptr_t *claimer)
 {
-    chain_query q = {*from, WALK_INNER, config_now.depth, entry, size};
+    chain_query q = {*from, WALK_INNER, depth_now(), entry, size};
     return chain_decide(&t->caller->chain, t, &q, ask, claimer);
 }
 
@@ -318,7 +323,7 @@ static void learn_stack(thread *t, uintptr_t cfa)
 
 static void walk_inner(thread *t, walk *w, entry_id entry, size_t size, caller_frame f)
 {
-    unsigned depth = config_now.depth;
+    unsigned depth = depth_now();
     learn_stack(t, f.cfa);
     walk_run(w, t, f, entry, size, depth < WALK_INNER ? depth : WALK_INNER, depth > WALK_INNER, ask);
 }

@@ -335,12 +335,20 @@ static uint32_t offset_of(const memo *m, const memo_entry *e)
     return (uint32_t)((uintptr_t)e - (uintptr_t)m);
 }
 
+/* A look-up that a signal interrupted may be at this head: it must find something to read. */
+static void head_empty(memo_head *h)
+{
+    static memo_entry nothing = {.top = MEMO_ANY_TOP - 1};
+    memset(h, 0, sizeof *h);
+    h->entry = &nothing;
+}
+
 static void head_evict(memo *m, memo_head *h)
 {
     for (uint32_t at = h->first; at; at = entry_at(m, at)->next)
         entry_at(m, at)->head = NO_HEAD;
     m->crowded++;
-    memset(h, 0, sizeof *h);
+    head_empty(h);
 }
 
 static void head_move(memo *m, memo_head *from, memo_head *to)
@@ -348,7 +356,7 @@ static void head_move(memo *m, memo_head *from, memo_head *to)
     *to = *from;
     for (uint32_t at = to->first; at; at = entry_at(m, at)->next)
         entry_at(m, at)->head = (uint16_t)(to - m->head);
-    memset(from, 0, sizeof *from);
+    head_empty(from);
 }
 
 static memo_head *head_other(memo *m, memo_head *h)

@@ -22,7 +22,11 @@ typedef struct caller_frame {
     uintptr_t ret, cfa, rbp;
 } caller_frame;
 
-enum { WALK_FRAMES = 128, WALK_WORDS = 2 * WALK_FRAMES, WALK_INNER = 8 /* frames the memo tells */ };
+enum {
+    WALK_FRAMES = 1024, /* the greatest depth */
+    WALK_INNER = 8,     /* frames that the memo tells */
+    WALK_WORDS = 64     /* more than that many have */
+};
 
 /* One word that was read. */
 typedef struct walk_word {

@@ -27,6 +27,12 @@ bool verify_due(void)
     return ++turn % config_now.verify == 0;
 }
 
+typedef struct verify_order {
+    const tag *given, *found;
+    caller_frame from;
+    const walk *walk;
+} verify_order;
+
 static bool full_step(unw_cursor_t *at)
 {
     unw_word_t pc = 0;
@@ -35,12 +41,12 @@ static bool full_step(unw_cursor_t *at)
     return unw_step(at) > 0;
 }
 
-static void full_resolving(void *arg)
+static void walk_full(full_walk *w)
 {
-    full_walk *w = arg;
     unw_context_t context;
     unw_cursor_t at;
     unw_word_t pc = 0, sp = 0;
+    w->frames = 0;
     unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE);
     unw_getcontext(&context);
     unw_init_local(&at, &context);
@@ -66,21 +72,39 @@ static void complain(const char *what, const walk *w, const full_walk *full)
     unsigned i = 0;
     while (i < w->frames && i < full->frames && w->pcs[i] == full->pcs[i])
         i++;
-    message(MESSAGE_WARNING, "verify: %s: call from %lx: %u frames, libunwind %u; frame %u is %lx, not %lx",
+    message(MESSAGE_MISUSE, "verify: %s: call from %lx: %u frames, libunwind %u; frame %u is %lx, not %lx",
             what, w->pcs[0], w->frames, full->frames, i, i < w->frames ? w->pcs[i] : 0ul,
             i < full->frames ? full->pcs[i] : 0ul);
 }
 
-void verify_tag(const tag *given, const tag *found, caller_frame f, const walk *w)
+static void compare_resolving(void *arg)
 {
-    full_walk full = {.from = f, .max = config_now.depth < WALK_FRAMES ? config_now.depth : WALK_FRAMES};
-    caller_resolving(full_resolving, &full);
+    static full_walk full; /* the resolve lock's */
+    const verify_order *o = arg;
+    const walk *w = o->walk;
+    full.from = o->from;
+    full.max = config_now.depth < WALK_FRAMES ? config_now.depth : WALK_FRAMES;
+    walk_full(&full);
     bool decided = w->pool != RULE_NO_POOL || w->frames == full.max;
     bool same = full.frames >= w->frames && memcmp(full.pcs, w->pcs, w->frames * sizeof *w->pcs) == 0;
     bool ends = decided || full.frames == w->frames || stopped_blind(w);
     __atomic_fetch_add(&verify_checked, 1, __ATOMIC_RELAXED);
-    if (given->front != found->front || given->tally != found->tally)
+    if (o->given->front != o->found->front || o->given->tally != o->found->tally)
         complain("the memo gave another tag", w, &full);
     else if (!same || !ends)
         complain("libunwind sees other frames", w, &full);
+}
+
+void verify_tag(const tag *given, const tag *found, caller_frame f, const walk *w)
+{
+    verify_order o = {given, found, f, w};
+    caller_resolving(compare_resolving, &o);
+}
+
+/* Late, when the exit report has gone out. */
+__attribute__((destructor(102))) static void say_count(void)
+{
+    if (config_now.verify)
+        message(MESSAGE_MISUSE, "verify: %lu tags compared with libunwind, %lu differ", verify_checked,
+                verify_wrong);
 }

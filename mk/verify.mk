@@ -1,0 +1,6 @@
+# make verify-tags: programs run with every VERIFY-th tag compared with a full walk by libunwind; one difference
+# fails.
+VERIFY ?= 50
+.PHONY: verify-tags
+verify-tags: all
+	tests/caller/verify.sh $(abspath $(B)) $(VERIFY)

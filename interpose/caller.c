@@ -29,6 +29,7 @@ enum {
     GROW_NS = 16 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
     SITES_FIRST = 128,   /* cells of a thread's table of sites */
     SITES_MAX = 1 << 17, /* and at most */
+    SITE_FRAMES = 8,     /* inner frames that name a site */
     TAGS_MAPPED = 256,   /* tags made at a time */
     RESOLVE_STACK = 256 << 10
 };
@@ -115,11 +116,14 @@ static void site_resolving(void *arg)
     o->site = publish_site(o->pool, o->pcs, o->frames);
 }
 
-/* The frames that name the site: the innermost, and (if not 0) the one outside of them that claims it. */
+/* The frames that name the site: the innermost, and the one outside of them that claims it: the walk's last,
+   or `claimer`, further out. */
 static site_order order_of(const walk *w, uint32_t pool, uintptr_t claimer)
 {
-    site_order o = {.pool = pool, .frames = w->frames};
+    site_order o = {.pool = pool, .frames = w->frames < SITE_FRAMES ? w->frames : SITE_FRAMES};
     memcpy(o.pcs, w->pcs, o.frames * sizeof *o.pcs);
+    if (!claimer && w->pool != RULE_NO_POOL && w->frames > SITE_FRAMES)
+        claimer = w->pcs[w->frames - 1];
     if (claimer)
         o.pcs[o.frames++] = claimer;
     return o;
@@ -306,9 +310,10 @@ static unsigned depth_now(void)
 }
 
 /* Whether a rule claims the call further out than the memo tells. */
-static int outer_pool(thread *t, const walk_point *from, entry_id entry, size_t size, uintptr_t *claimer)
+static int outer_pool(thread *t, const walk_point *from, unsigned first, entry_id entry, size_t size,
+                      uintptr_t *claimer)
 {
-    chain_query q = {*from, WALK_INNER, depth_now(), entry, size};
+    chain_query q = {*from, first, depth_now(), entry, size};
     return chain_decide(&t->caller->chain, t, &q, ask, claimer);
 }
 
@@ -321,11 +326,12 @@ static void learn_stack(thread *t, uintptr_t cfa)
         stack_learn(t, cfa);
 }
 
-static void walk_inner(thread *t, walk *w, entry_id entry, size_t size, caller_frame f)
+/* At most `inner` frames. */
+static void walk_inner(thread *t, walk *w, unsigned inner, entry_id entry, size_t size, caller_frame f)
 {
     unsigned depth = depth_now();
     learn_stack(t, f.cfa);
-    walk_run(w, t, f, entry, size, depth < WALK_INNER ? depth : WALK_INNER, depth > WALK_INNER, ask);
+    walk_run(w, t, f, entry, size, depth < inner ? depth : inner, depth > inner, ask);
 }
 
 /* The whole way: inner frames by the rules of their addresses, outer ones by the chain. */
@@ -335,11 +341,11 @@ static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
     walk *w = &s->walk;
     uintptr_t claimer = 0;
     uint32_t top = t->top;
-    walk_inner(t, w, entry, size, f);
+    walk_inner(t, w, memo_depth(s->memo, memo_key(f.ret, entry, t->top_key)), entry, size, f);
     const tag *g = walk_tag(t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool, 0);
     if (w->keep && current(s))
         remember(s, memo_key(f.ret, entry, t->top_key), w, f.cfa, top, g);
-    int pool = w->more ? outer_pool(t, &w->next, entry, size, &claimer) : RULE_NO_POOL;
+    int pool = w->more ? outer_pool(t, &w->next, w->frames, entry, size, &claimer) : RULE_NO_POOL;
     return pool == RULE_NO_POOL ? g : walk_tag(t, w, (uint32_t)pool, claimer);
 }
 
@@ -350,7 +356,7 @@ static const tag *entry_tag(thread *t, const memo_entry *e, entry_id entry, size
     if (!e->onward)
         return e->tag;
     walk_point next = memo_onward(e, f.cfa, f.rbp);
-    int pool = outer_pool(t, &next, entry, size, &claimer);
+    int pool = outer_pool(t, &next, e->depth, entry, size, &claimer);
     if (pool == RULE_NO_POOL)
         return e->tag;
     uint64_t key = outer_key(e->tag, (uint32_t)pool, claimer);
@@ -358,7 +364,7 @@ static const tag *entry_tag(thread *t, const memo_entry *e, entry_id entry, size
     if (likely(cell && cell->key))
         return cell->tag;
     walk *w = &t->caller->walk;
-    walk_inner(t, w, entry, size, f);
+    walk_inner(t, w, SITE_FRAMES, entry, size, f);
     site_order o = order_of(w, (uint32_t)pool, claimer);
     return site_tag(t, &o, key);
 }
@@ -409,16 +415,6 @@ static const tag *remembered(thread *t, entry_id entry, size_t size, caller_fram
     return e ? entry_tag(t, e, entry, size, f) : NULL;
 }
 
-/* The tag of a walk that was made in one piece. */
-static const tag *full_tag(thread *t, walk *w)
-{
-    bool claimed = w->pool != RULE_NO_POOL;
-    uintptr_t claimer = claimed && w->frames > WALK_INNER ? w->pcs[w->frames - 1] : 0;
-    if (w->frames > WALK_INNER)
-        w->frames = WALK_INNER;
-    return walk_tag(t, w, claimed ? (uint32_t)w->pool : t->top, claimer);
-}
-
 static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f, bool asked)
 {
     refresh(t->caller);
@@ -426,10 +422,8 @@ static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f
     if (g && config_now.verify && verify_due()) {
         walk *w = &t->caller->walk;
         walk_run(w, t, f, entry, size, config_now.depth, false, ask);
-        unsigned frames = w->frames;
-        const tag *found = full_tag(t, w);
-        w->frames = frames;
-        verify_tag(g, found, f, w);
+        uint32_t pool = w->pool == RULE_NO_POOL ? t->top : (uint32_t)w->pool;
+        verify_tag(g, walk_tag(t, w, pool, 0), f, w);
     }
     if (g)
         return g;

@@ -4,7 +4,7 @@
  *
  *   caller_tag (inline)    head of the return address: DIRECT, or MONO and its words compared
  *   caller_tag_poly        several stacks: a few words select one, its words are compared  (memo.h)
- *   caller_tag_outer       more than WALK_INNER frames: the outer ones are compared with the last look
+ *   caller_tag_outer       more frames than its entry tells: the outer ones are compared with the last look
  * (chain.h) caller_tag_cold        walk by the table of return addresses (unwind.h), place in the memo on the
  * resolve stack   once per return address: unwind rule (cfi.h), symbol, verdict; a site: its row
  *

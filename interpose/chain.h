@@ -5,7 +5,7 @@
  * inner frames, and from there on the chain is followed: a few steps by the rules of the return addresses
  * until a frame of the chain is met, then its words are compared one by one.
  *
- *   memo entry (WALK_INNER frames) -> frames not in the chain -> chain: frame[count - 1] .. frame[0]
+ *   memo entry (8 to 32 frames) -> frames not in the chain -> chain: frame[count - 1] .. frame[0]
  *
  * Invariants: (1) frame[j - 1] is the caller of frame[j], sp rises outwards; (2) a frame's words are read
  * only after the frame itself was found unchanged, so none is read that the unwinder would not read; (3)

@@ -21,6 +21,7 @@ enum {
     NO_HEAD = 0xffff,
     MOVES = 8
 };
+enum { DEPTH_ALL = 32, DEPTH_FEW = 16, DEPTH_MANY = 8 }; /* frames that an entry tells */
 
 union memo_nothing memo_nothing = {
     .none = {.head_mask = sizeof(memo_head), .head_shift = 63}}; /* its two heads have no key */
@@ -124,7 +125,7 @@ INLINE size_t room(const memo_query *q)
     return (own ? q->stack_hi : ((q->cfa - 8) & ~(uintptr_t)(OS_PAGE - 1)) + OS_PAGE) - q->cfa;
 }
 
-HOT const memo_entry *memo_select(const memo *m, const memo_head *h, const memo_query *q)
+HOT const memo_entry *memo_select(memo *m, const memo_head *h, const memo_query *q)
 {
     size_t reach = room(q);
     for (unsigned depth = 0; h && h->kind >= MEMO_POLY; depth++) {
@@ -263,6 +264,7 @@ static memo_entry *entry_create(memo *m, uint64_t key, const walk *w, uintptr_t 
     e->groups = (uint8_t)groups;
     e->group_bytes = (uint16_t)(groups * sizeof(memo_group));
     e->special = w->uses_rbp;
+    e->depth = w->frames & 0x7f;
     e->onward = w->more ? (uint16_t)((w->next.sp - cfa) / 8) : 0;
     e->onward_rbp = w->more ? rbp_place(w, cfa) : 0;
     entry_fill(e, w);
@@ -398,7 +400,6 @@ static void chain(memo *m, memo_head *h, memo_entry *e)
     h->first = offset_of(m, e);
     h->entry = e;
     h->tag = e->tag;
-    h->added++;
 }
 
 /* Whether every entry of the head, and e, has it. */
@@ -617,7 +618,17 @@ bool memo_insert(memo *m, uint64_t key, const walk *w, uintptr_t cfa, uint32_t t
     if (!e || m->crowded > (1u << (64 - m->head_shift)) / 32)
         return false;
     place(m, key, e, 0);
+    memo_head *h = memo_head_find(m, key);
+    if (h)
+        h->stacks++;
     return true;
+}
+
+unsigned memo_depth(memo *m, uint64_t key)
+{
+    const memo_head *h = memo_head_find(m, key);
+    unsigned stacks = h ? h->stacks : 0;
+    return stacks < 4 ? DEPTH_ALL : stacks < 32 ? DEPTH_FEW : DEPTH_MANY;
 }
 
 /* Entries lie one behind the other, oldest first; those that were displaced are left behind. */

@@ -49,7 +49,8 @@ typedef struct memo_entry {
     uint16_t rbp;         /* with `special`: frame pointer register, words above the CFA, + 1; 0 unused */
     uint16_t group_bytes; /* of all its groups */
     uint8_t groups;
-    bool special;        /* rbp or relative words to be compared */
+    uint8_t special : 1; /* rbp or relative words to be compared */
+    uint8_t depth : 7;   /* with `onward`: frames told so far */
     uint16_t onward;     /* the walk goes on at the frame this many words above the CFA; 0: this is all */
     uint16_t onward_rbp; /* where that frame's rbp is: a place, or MEMO_RBP_REGISTER, MEMO_RBP_LOST */
     memo_group group[];
@@ -68,7 +69,7 @@ typedef struct memo_head {
     memo_place at[MEMO_WORDS];
     uint32_t extent; /* bytes above the CFA that the discriminators reach */
     uint32_t first;  /* chain of its entries */
-    uint32_t added;  /* entries ever made for it in this region */
+    uint32_t stacks; /* entries made for its key */
 } __attribute__((aligned(64))) memo_head;
 
 struct memo {
@@ -166,10 +167,10 @@ INLINE const memo_head *memo_first(const memo *m, uint64_t key)
 }
 
 /* The head of a key, or NULL. */
-INLINE const memo_head *memo_head_find(const memo *m, uint64_t key)
+INLINE memo_head *memo_head_find(memo *m, uint64_t key)
 {
     size_t number = memo_number(m, key);
-    const memo_head *h = &m->head[number];
+    memo_head *h = &m->head[number];
     if (likely(h->key == key))
         return h;
     h = &m->head[memo_other(m, key, number)];
@@ -184,10 +185,14 @@ typedef struct memo_query {
 } memo_query;
 
 /* The entry that matches, NULL: not known. For every kind of head. */
-const memo_entry *memo_select(const memo *m, const memo_head *h, const memo_query *q);
+const memo_entry *memo_select(memo *m, const memo_head *h, const memo_query *q);
 
 /* The frame that the walk of a matching entry goes on from. */
 walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);
+
+/* How many frames an entry for this call had better tell: all while few stacks lead there, fewer when many
+   do, for then the outer ones repeat. */
+unsigned memo_depth(memo *m, uint64_t key);
 
 /* Makes an empty memo of 2^level times the smallest size in mapped memory; NULL: none to be had. */
 memo *memo_create(unsigned level);

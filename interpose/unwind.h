@@ -24,8 +24,7 @@ typedef struct caller_frame {
 
 enum {
     WALK_FRAMES = 1024, /* the greatest depth */
-    WALK_INNER = 8,     /* frames that the memo tells */
-    WALK_WORDS = 64     /* more than that many have */
+    WALK_WORDS = 64     /* that can be remembered */
 };
 
 /* One word that was read. */

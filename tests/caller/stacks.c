@@ -25,6 +25,8 @@ static unsigned draw(unsigned *seed)
     return *seed >> 8;
 }
 
+enum { SITE_FRAMES = 8 }; /* caller.c */
+
 /* What the full walk says of a call. */
 typedef struct truth {
     unsigned frames;
@@ -58,8 +60,8 @@ static void find_truth(const caller_frame *f, truth *w)
 /* A site is named by the inner frames, and by the one further out that is claimed, if one is. */
 static bool site_is(const stub_site *s, const truth *w)
 {
-    unsigned n = w->frames < WALK_INNER ? w->frames : WALK_INNER;
-    bool claimed_outside = w->pool != RULE_NO_POOL && w->frames > WALK_INNER;
+    unsigned n = w->frames < SITE_FRAMES ? w->frames : SITE_FRAMES;
+    bool claimed_outside = w->pool != RULE_NO_POOL && w->frames > SITE_FRAMES;
     if (s->frames != n + claimed_outside || memcmp(s->pcs, w->pcs, n * sizeof *s->pcs) != 0)
         return false;
     return !claimed_outside || s->pcs[n] == w->pcs[w->frames - 1];

@@ -36,6 +36,8 @@ void os_name_range(void *p, size_t size, const char *name);
 /* Monotonic time in ns; coarse: a few ms steps, a few ns cost. */
 uint64_t os_time_ns(void);
 uint64_t os_time_coarse_ns(void);
+/* Time the calling thread has run, in ns; a system call. */
+uint64_t os_time_thread_ns(void);
 /* Thread id of the kernel. */
 int os_thread_id(void);
 /* Writes all of it; false on an error. */

@@ -137,6 +137,11 @@ uint64_t os_time_coarse_ns(void)
     return clock_ns(CLOCK_MONOTONIC_COARSE);
 }
 
+uint64_t os_time_thread_ns(void)
+{
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int os_thread_id(void)
 {
     return (int)syscall(SYS_gettid);

@@ -5,7 +5,7 @@
  * A thread's side is one mapping, made once and parked with the thread: two memos (the one in use and the one
  * before it, which a look-up that a signal interrupted may still read), its tags by site, and the walk at
  * hand. A full memo is replaced by an empty one: a larger one when it filled up so fast that the misses cost
- * more than half a per cent of the time since.
+ * more than a quarter of a per cent of the thread's time since.
  * Locking: as caller.h says. Tags and sides are never freed.
  */
 #include "caller.h"
@@ -26,7 +26,7 @@
 
 enum {
     LEVELS = 7,          /* memo sizes: 84 KiB to 5.3 MiB */
-    GROW_NS = 16 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
+    GROW_NS = 32 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
     SITES_FIRST = 128,   /* cells of a thread's table of sites */
     SITES_MAX = 1 << 17, /* and at most */
     SITE_FRAMES = 8,     /* inner frames that name a site */
@@ -246,7 +246,7 @@ static void remember(caller_side *s, uint64_t key, const walk *w, uintptr_t cfa,
 {
     if (memo_insert(s->memo, key, w, cfa, top, g))
         return;
-    uint64_t lasted = os_time_coarse_ns() - s->memo->since;
+    uint64_t lasted = os_time_thread_ns() - s->memo->since;
     if (memo_renew(s, lasted < (uint64_t)GROW_NS << s->level))
         memo_insert(s->memo, key, w, cfa, top, g);
 }

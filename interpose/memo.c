@@ -19,7 +19,9 @@ enum {
     ENTRY_BYTES = 48 << 10,
     SPLIT_DEPTH = 12,
     NO_HEAD = 0xffff,
-    MOVES = 8
+    MOVES = 8,
+    OTHERS = 4,
+    STEPS = 32
 };
 enum { DEPTH_ALL = 32, DEPTH_FEW = 16, DEPTH_MANY = 8 }; /* frames that an entry tells */
 
@@ -118,6 +120,12 @@ static uint64_t child_key(uint64_t x)
     return ((x + 1) * weight[1] ^ x >> 29) | (uint64_t)1 << 63; /* no return address has that bit */
 }
 
+/* The head of those stacks that lack a word by which the head of this key is split. */
+static uint64_t others_key(uint64_t key)
+{
+    return (key * weight[3] ^ key >> 17) | (uint64_t)1 << 63;
+}
+
 /* Bytes above cfa that are known to be readable. */
 INLINE size_t room(const memo_query *q)
 {
@@ -125,18 +133,38 @@ INLINE size_t room(const memo_query *q)
     return (own ? q->stack_hi : ((q->cfa - 8) & ~(uintptr_t)(OS_PAGE - 1)) + OS_PAGE) - q->cfa;
 }
 
+/* The entry among those of a head that ends a path. */
+static inline const memo_entry *select_end(const memo *m, const memo_head *h, const memo_query *q)
+{
+    if (h->kind == MEMO_POLY)
+        return select_entry(m, h, q, hash_stack(h, q));
+    bool one = h->kind == MEMO_MONO || h->kind == MEMO_DIRECT;
+    return one && memo_matches(h->entry, q->cfa, q->rbp, q->top) ? h->entry : NULL;
+}
+
 HOT const memo_entry *memo_select(memo *m, const memo_head *h, const memo_query *q)
 {
     size_t reach = room(q);
-    for (unsigned depth = 0; h && h->kind >= MEMO_POLY; depth++) {
-        if (unlikely(h->extent > reach || h->kind == MEMO_WALK || depth > SPLIT_DEPTH))
-            return NULL;
-        uint64_t x = hash_stack(h, q);
-        if (h->kind == MEMO_POLY)
-            return select_entry(m, h, q, x);
-        h = memo_head_find(m, child_key(x));
+    uint64_t others[OTHERS]; /* where the stacks are that lack the words of a SPLIT on the way */
+    unsigned count = 0;
+    for (unsigned steps = 0; steps < STEPS; steps++) {
+        while (!h || h->extent > reach) {
+            if (!count)
+                return NULL;
+            h = memo_head_find(m, others[--count]);
+        }
+        if (h->kind == MEMO_SPLIT) {
+            if (h->has_others && count < OTHERS)
+                others[count++] = others_key(h->key);
+            h = memo_head_find(m, child_key(hash_stack(h, q)));
+            continue;
+        }
+        const memo_entry *e = select_end(m, h, q);
+        if (likely(e != NULL))
+            return e;
+        h = NULL;
     }
-    return h && memo_matches(h->entry, q->cfa, q->rbp, q->top) ? h->entry : NULL;
+    return NULL;
 }
 
 walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
@@ -164,7 +192,7 @@ static memo *layout(memo *m, unsigned level, uint32_t size)
     m->used = (uint32_t)((uintptr_t)(m->index + ((size_t)INDEX << level)) - (uintptr_t)m);
     m->entries = m->used;
     m->crowded = 0;
-    m->since = os_time_coarse_ns();
+    m->since = os_time_thread_ns();
     return m;
 }
 
@@ -573,12 +601,8 @@ static void place_below(memo *m, memo_head *h, memo_entry *e, unsigned depth)
         place(m, child_key(entry_hash(h, e)), e, depth + 1);
         return;
     }
-    /* It differs from all others before the word they are split by: the head learns anew. */
-    forget_discriminators(h);
-    h->first = 0;
-    h->kind = MEMO_MONO;
-    h->quick = quick_key(h->key, e);
-    chain(m, h, e);
+    h->has_others = true;
+    place(m, others_key(h->key), e, depth + 1);
 }
 
 static bool is_direct(uint64_t key, const memo_entry *e)

@@ -66,6 +66,7 @@ typedef struct memo_head {
     uint8_t places;    /* discriminators in use; the others repeat the first */
     bool special;      /* rbp, top or relative words discriminate */
     bool by_rbp, by_top;
+    bool has_others; /* SPLIT: stacks that lack the word are under a head of their own */
     memo_place at[MEMO_WORDS];
     uint32_t extent; /* bytes above the CFA that the discriminators reach */
     uint32_t first;  /* chain of its entries */
@@ -80,7 +81,7 @@ struct memo {
     uint32_t entries;                 /* and start here */
     uint32_t size;                    /* of the mapping, bytes */
     uint32_t crowded;                 /* heads that found both their places taken */
-    uint64_t since;                   /* ns, when it was last emptied */
+    uint64_t since;                   /* the thread's time when it was last emptied, ns */
     memo_head head[];
 } __attribute__((aligned(64)));
 typedef struct memo memo;

@@ -29,14 +29,14 @@ static bool unchanged(const chain *c, unsigned k, unsigned frames)
     return true;
 }
 
-/* Which frame from k outwards claims the call; `left` frames may be looked at, k among them. */
-static claim claim_of(const chain *c, unsigned k, unsigned left, const chain_query *q, unsigned *frames)
+/* Which frame from k outwards claims the call; k is `depth` frames out. */
+static claim claim_of(const chain *c, unsigned k, unsigned depth, const chain_query *q, unsigned *frames)
 {
+    unsigned left = q->depth - depth;
     for (int i = c->frame[k].claim; i >= 0 && k - (unsigned)i < left;) {
         const chain_frame *f = &c->frame[i];
-        unsigned depth = q->first + (k - (unsigned)i);
-        int pool = rules_decide(f->verdict, q->entry, q->size, depth);
         *frames = k - (unsigned)i;
+        int pool = rules_decide(f->verdict, q->entry, q->size, depth + *frames);
         if (pool != RULE_NO_POOL)
             return (claim){pool, f->pc};
         i = i > 0 ? c->frame[i - 1].claim : -1;
@@ -45,22 +45,23 @@ static claim claim_of(const chain *c, unsigned k, unsigned left, const chain_que
     return unclaimed;
 }
 
-static bool meets(const chain_frame *f, const walk_point *p)
+/* Whether the chain's inner end, once what lies further in is dropped, is that frame. */
+INLINE bool meets(chain *c, uintptr_t sp, uintptr_t pc, uintptr_t rbp, bool rbp_known)
 {
-    return f->sp == p->sp && f->pc == p->pc && (!f->needs_rbp || (p->rbp_known && f->rbp == p->rbp));
+    unsigned k = c->count;
+    while (k && c->frame[k - 1].sp < sp)
+        k--;
+    c->count = k;
+    if (!k || c->frame[k - 1].sp != sp || c->frame[k - 1].pc != pc)
+        return false;
+    return !c->frame[k - 1].needs_rbp || (rbp_known && c->frame[k - 1].rbp == rbp);
 }
 
-/* The answer from the chain, if it has p for its innermost frame and goes far enough. */
-static bool follow(chain *c, const walk_point *p, unsigned depth, const chain_query *q, claim *out)
+/* The answer from the chain's inner end, `depth` frames out, if it goes far enough and is unchanged. */
+static bool follow(const chain *c, unsigned depth, const chain_query *q, claim *out)
 {
-    while (c->count && c->frame[c->count - 1].sp < p->sp)
-        c->count--;
-    if (!c->count || !meets(&c->frame[c->count - 1], p))
-        return false;
-    unsigned k = c->count - 1, left = q->depth - depth, frames;
-    chain_query here = *q;
-    here.first = depth;
-    *out = claim_of(c, k, left, &here, &frames);
+    unsigned k = c->count - 1, frames;
+    *out = claim_of(c, k, depth, q, &frames);
     if (frames > k && !c->ended)
         return false;
     return unchanged(c, k, frames);
@@ -106,44 +107,52 @@ static void join(chain *c, bool met)
 }
 
 /* One frame outwards; false: the walk ends here. */
-static bool advance(chain_fresh *n, walk_cursor *at, const pc_info *info)
+INLINE bool advance(chain_fresh *n, walk_cursor *at, const pc_info *info)
 {
     chain_frame *f = &n->frame[n->count];
-    bool *uses_rbp = &n->uses_rbp[n->count++];
-    *f = (chain_frame){.sp = at->sp, .pc = at->pc, .rbp = at->rbp, .verdict = info->verdict};
-    bool more = walk_step(at, &info->rule);
+    f->sp = at->sp;
+    f->pc = at->pc;
+    f->rbp = at->rbp;
+    f->verdict = info->verdict;
+    bool more = walk_step_plain(at, info) || walk_step(at, &info->rule);
     f->ra_at = at->ra_at;
     f->rbp_at = at->saved_at;
-    *uses_rbp = at->used_rbp;
+    n->uses_rbp[n->count++] = at->used_rbp;
     n->keep = n->keep && !at->odd;
     n->ended = !more;
     return more;
 }
 
-int chain_decide(chain *c, const thread *t, const chain_query *q, walk_ask *ask, uintptr_t *claimer)
+/* Walks out from q->from until the chain is met. */
+static claim mend(chain *c, const thread *t, const chain_query *q, walk_ask *ask)
 {
-    claim found = unclaimed;
-    if (likely(follow(c, &q->from, q->first, q, &found))) {
-        *claimer = found.pc;
-        return found.pool;
-    }
     chain_fresh *n = &c->fresh;
+    claim found = unclaimed;
     bool met = false, more = true;
     walk_cursor at = walk_resume(t, &q->from);
+    pc_info scratch;
     n->count = 0;
     n->keep = true;
     n->ended = false;
     for (unsigned depth = q->first; more && depth < q->depth && walk_valid(&at); depth++) {
-        walk_point here = walk_here(&at);
-        if (n->count && (met = follow(c, &here, depth, q, &found)))
+        if (n->count && meets(c, at.sp, at.pc, at.rbp, at.rbp_known) && (met = follow(c, depth, q, &found)))
             break;
-        pc_info scratch;
         const pc_info *info = walk_info(&at, ask, &scratch);
-        int pool = rules_decide(info->verdict, q->entry, q->size, depth);
-        found = (claim){pool, at.pc};
-        more = advance(n, &at, info) && pool == RULE_NO_POOL;
+        found = unclaimed;
+        if (!info->silent)
+            found = (claim){rules_decide(info->verdict, q->entry, q->size, depth), at.pc};
+        more = advance(n, &at, info) && found.pool == RULE_NO_POOL;
     }
     join(c, met);
+    return found;
+}
+
+int chain_decide(chain *c, const thread *t, const chain_query *q, walk_ask *ask, uintptr_t *claimer)
+{
+    const walk_point *p = &q->from;
+    claim found;
+    if (unlikely(!meets(c, p->sp, p->pc, p->rbp, p->rbp_known) || !follow(c, q->first, q, &found)))
+        found = mend(c, t, q, ask);
     *claimer = found.pc;
     return found.pool;
 }

@@ -17,6 +17,12 @@ static union {
 
 pc_table *pc_rules = &empty.table;
 
+static bool is_plain(const cfi_rule *r)
+{
+    return r->kind == CFI_FRAME && r->base == CFI_RSP && !r->deref && r->ra_at == CFI_AT_CFA && r->ra == -8 &&
+           r->cfa > 0 && (r->rbp_at == CFI_SAME || r->rbp_at == CFI_AT_CFA);
+}
+
 pc_info pc_resolve(pc_key key)
 {
     uintptr_t address = (uintptr_t)(key & ~PC_EXACT);
@@ -26,6 +32,8 @@ pc_info pc_resolve(pc_key key)
     pc_info info = {.key = key, .rule = cfi_find(exact ? address : address - 1)};
     info.verdict = rules_verdict(&symbol);
     info.by_size = rules_by_size(info.verdict);
+    info.silent = info.verdict.pool == RULE_NO_POOL && !info.verdict.conditional;
+    info.plain = is_plain(&info.rule);
     return info;
 }
 
@@ -36,11 +44,10 @@ static void insert(pc_table *table, const pc_info *info)
         i++;
     pc_info *place = &table->info[i & table->mask];
     table->used += place->key != TOMBSTONE;
-    pc_key key = info->key;
-    place->rule = info->rule;
-    place->verdict = info->verdict;
-    place->by_size = info->by_size;
-    __atomic_store_n(&place->key, key, __ATOMIC_RELEASE);
+    pc_info hidden = *info;
+    hidden.key = TOMBSTONE;
+    *place = hidden;
+    __atomic_store_n(&place->key, info->key, __ATOMIC_RELEASE);
 }
 
 static bool grow(void)

@@ -24,6 +24,9 @@ typedef struct pc_info {
     cfi_rule rule;
     verdict verdict;
     bool by_size; /* the verdict depends on the size asked for */
+    bool
+        plain; /* CFA = rsp + rule.cfa, the return address below it, rbp handed through or saved at the CFA */
+    bool silent; /* no rule can claim it */
 } pc_info;
 
 typedef struct pc_table {

@@ -5,7 +5,6 @@
  * system call that reads it and then refuses (no file, no signal, allowed by the strictest filters).
  */
 #include "unwind.h"
-#include "dl.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -174,19 +173,6 @@ bool walk_step(walk_cursor *c, const cfi_rule *r)
     c->sp = cfa;
     c->exact = r->kind == CFI_SIGNAL;
     return pc != 0;
-}
-
-bool walk_valid(const walk_cursor *c)
-{
-    return !(c->pc & PC_EXACT);
-}
-
-/* While objects are being closed the table is not believed. */
-const pc_info *walk_info(const walk_cursor *c, walk_ask *ask, pc_info *scratch)
-{
-    pc_key key = (pc_key)c->pc | (c->exact ? PC_EXACT : 0);
-    const pc_info *info = likely(!dl_closing) ? pc_find(key) : NULL;
-    return likely(info != NULL) ? info : ask(key, scratch);
 }
 
 walk_cursor walk_resume(const thread *t, const walk_point *p)

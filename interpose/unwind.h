@@ -12,6 +12,7 @@
 #ifndef POOLMEM_UNWIND_H
 #define POOLMEM_UNWIND_H
 
+#include "dl.h"
 #include "entry.h"
 #include "pcrule.h"
 #include "thread.h"
@@ -82,11 +83,49 @@ typedef struct walk_cursor {
 walk_cursor walk_resume(const thread *t, const walk_point *p);
 walk_point walk_here(const walk_cursor *c);
 /* Whether pc can be a code address at all. */
-bool walk_valid(const walk_cursor *c);
-/* What is known about its pc. */
-const pc_info *walk_info(const walk_cursor *c, walk_ask *ask, pc_info *scratch);
+INLINE bool walk_valid(const walk_cursor *c)
+{
+    return !(c->pc & PC_EXACT);
+}
+
+/* What is known about its pc. While objects are being closed the table is not believed. */
+INLINE const pc_info *walk_info(const walk_cursor *c, walk_ask *ask, pc_info *scratch)
+{
+    pc_key key = (pc_key)c->pc | (c->exact ? PC_EXACT : 0);
+    const pc_info *info = likely(!dl_closing) ? pc_find(key) : NULL;
+    return likely(info != NULL) ? info : ask(key, scratch);
+}
+
 /* To the caller's frame; false: the stack ends here or cannot be followed. */
 bool walk_step(walk_cursor *c, const cfi_rule *r);
+
+/* The same for the frame that nearly all are: plain, on memory known to be readable, nobody writing words
+   down. False: nothing was done, walk_step is to. */
+INLINE bool walk_step_plain(walk_cursor *c, const pc_info *info)
+{
+    uintptr_t cfa = c->sp + (uintptr_t)(intptr_t)info->rule.cfa;
+    if (!info->plain || cfa % 8 || c->sp < c->lo || cfa > c->hi)
+        return false;
+    uintptr_t pc = *(const stack_word *)(cfa - 8);
+    if (!pc)
+        return false;
+    c->used_rbp = false;
+    c->saved_at = 0;
+    if (info->rule.rbp_at != CFI_SAME) {
+        uintptr_t at = cfa + (uintptr_t)(intptr_t)info->rule.rbp;
+        if (at < c->sp || at >= cfa)
+            return false;
+        c->rbp_at = c->saved_at = at;
+        c->rbp = *(const stack_word *)at;
+        c->rbp_known = true;
+        c->rbp_kept = false;
+    }
+    c->ra_at = cfa - 8;
+    c->pc = pc;
+    c->sp = cfa;
+    c->exact = false;
+    return true;
+}
 
 /* Widens t->stack_lo..stack_hi to hold cfa, if that is on the thread's own stack. */
 void stack_learn(thread *t, uintptr_t cfa);

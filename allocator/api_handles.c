@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+/* Only the holder ever reads its own id in owner, so a relaxed load tells whether the lock is this thread's
+ * already. */
 void api_enter(poolmem_handles *t)
 {
     int self = os_thread_id();
@@ -53,6 +55,8 @@ void poolmem_handles_destroy(poolmem_handles *t)
 
 void poolmem_handles_set_hook(poolmem_handles *t, poolmem_handle_hook *hook, void *arg)
 {
+    if (!t)
+        return;
     api_enter(t);
     t->hook = hook;
     t->hook_arg = arg;
@@ -62,17 +66,24 @@ void poolmem_handles_set_hook(poolmem_handles *t, poolmem_handle_hook *hook, voi
 
 size_t poolmem_handles_compact(poolmem_handles *t, size_t want)
 {
+    if (!t)
+        return 0;
     api_enter(t);
     size_t freed = handle_compact(&t->core, want);
     api_leave(t);
     return freed;
 }
 
-/* One call of the core under the table's lock; without a table there is no such handle. */
-#define LOCKED(call)                                                                                         \
+/*
+ * One call of the core under the table's lock. `arguments` is what must be there for it: places for results,
+ * names. Without a table there is no such handle.
+ */
+#define LOCKED(arguments, call)                                                                              \
     do {                                                                                                     \
         if (!t)                                                                                              \
             return POOLMEM_STALE;                                                                            \
+        if (!(arguments))                                                                                    \
+            return POOLMEM_INVALID;                                                                          \
         api_enter(t);                                                                                        \
         pool_status s = (call);                                                                              \
         api_leave(t);                                                                                        \
@@ -81,69 +92,68 @@ size_t poolmem_handles_compact(poolmem_handles *t, size_t want)
 
 poolmem_status poolmem_handles_check(poolmem_handles *t)
 {
-    LOCKED(handle_check(&t->core) ? POOL_OK : POOL_CORRUPT);
+    LOCKED(true, handle_check(&t->core) ? POOL_OK : POOL_CORRUPT);
 }
 
 poolmem_status poolmem_handle_alloc(poolmem_handles *t, size_t size, uint32_t id, uint32_t flags,
                                     poolmem_handle *out)
 {
-    LOCKED(handle_alloc(&t->core, size, id, flags, out));
+    LOCKED(out, handle_alloc(&t->core, size, id, flags, out));
 }
 
 poolmem_status poolmem_handle_map(poolmem_handles *t, const char *path, uint64_t offset, size_t size,
                                   poolmem_map how, uint32_t id, poolmem_handle *out)
 {
-    LOCKED((unsigned)how > POOLMEM_MAP_SNAPSHOT
-               ? POOL_INVALID
-               : handle_map(&t->core, path, offset, size, (handle_file)how, id, out));
+    LOCKED(path && out && (unsigned)how <= POOLMEM_MAP_SNAPSHOT,
+           handle_map(&t->core, path, offset, size, (handle_file)how, id, out));
 }
 
 poolmem_status poolmem_handle_free(poolmem_handles *t, poolmem_handle h)
 {
-    LOCKED(handle_free(&t->core, h));
+    LOCKED(true, handle_free(&t->core, h));
 }
 
 poolmem_status poolmem_handle_free_id(poolmem_handles *t, uint32_t id, size_t *freed)
 {
-    LOCKED(handle_free_id(&t->core, id, freed));
+    LOCKED(true, handle_free_id(&t->core, id, freed));
 }
 
 poolmem_status poolmem_handle_read(poolmem_handles *t, poolmem_handle h, const void **out)
 {
-    LOCKED(handle_read(&t->core, h, out));
+    LOCKED(out, handle_read(&t->core, h, out));
 }
 
 poolmem_status poolmem_handle_write(poolmem_handles *t, poolmem_handle h, void **out)
 {
-    LOCKED(handle_write(&t->core, h, out));
+    LOCKED(out, handle_write(&t->core, h, out));
 }
 
 poolmem_status poolmem_handle_edit(poolmem_handles *t, poolmem_handle h, void **out)
 {
-    LOCKED(handle_edit(&t->core, h, out));
+    LOCKED(out, handle_edit(&t->core, h, out));
 }
 
 poolmem_status poolmem_handle_use(poolmem_handles *t, poolmem_handle h, uint32_t flags)
 {
-    LOCKED(handle_use(&t->core, h, flags));
+    LOCKED(true, handle_use(&t->core, h, flags));
 }
 
 poolmem_status poolmem_handle_flags(poolmem_handles *t, poolmem_handle h, uint32_t *flags)
 {
-    LOCKED(handle_flags(&t->core, h, flags));
+    LOCKED(flags, handle_flags(&t->core, h, flags));
 }
 
 poolmem_status poolmem_handle_size(poolmem_handles *t, poolmem_handle h, size_t *size)
 {
-    LOCKED(handle_size(&t->core, h, size));
+    LOCKED(size, handle_size(&t->core, h, size));
 }
 
 poolmem_status poolmem_handle_lock(poolmem_handles *t, poolmem_handle h)
 {
-    LOCKED(handle_lock(&t->core, h));
+    LOCKED(true, handle_lock(&t->core, h));
 }
 
 poolmem_status poolmem_handle_unlock(poolmem_handles *t, poolmem_handle h)
 {
-    LOCKED(handle_unlock(&t->core, h));
+    LOCKED(true, handle_unlock(&t->core, h));
 }

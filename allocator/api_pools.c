@@ -52,6 +52,8 @@ void *poolmem_arena_alloc(poolmem_pool *p, size_t size)
 
 poolmem_status poolmem_arena_mark(poolmem_pool *p, poolmem_arena_point *out)
 {
+    if (!out)
+        return POOLMEM_INVALID;
     arena *a = enter_arena(p);
     if (!a)
         return POOLMEM_UNSUPPORTED;
@@ -63,6 +65,8 @@ poolmem_status poolmem_arena_mark(poolmem_pool *p, poolmem_arena_point *out)
 
 poolmem_status poolmem_arena_restore(poolmem_pool *p, const poolmem_arena_point *point)
 {
+    if (!point)
+        return POOLMEM_INVALID;
     arena *a = enter_arena(p);
     if (!a)
         return POOLMEM_UNSUPPORTED;
@@ -113,7 +117,7 @@ char *poolmem_arena_strdup(poolmem_pool *p, const char *text)
 
 char *poolmem_arena_vformat(poolmem_pool *p, const char *format, va_list args)
 {
-    arena *a = enter_arena(p);
+    arena *a = format ? enter_arena(p) : NULL;
     if (!a)
         return NULL;
     char *text = arena_vformat(a, format, args);
@@ -188,7 +192,7 @@ _Static_assert(sizeof(poolmem_hunk_row) == sizeof(hunk_row) &&
 
 size_t poolmem_hunk_list(poolmem_pool *p, poolmem_hunk_row *rows, size_t cap)
 {
-    hunk *h = enter_hunk(p, POOLMEM_LOW);
+    hunk *h = rows ? enter_hunk(p, POOLMEM_LOW) : NULL;
     if (!h)
         return 0;
     size_t n = hunk_list(h, (hunk_row *)rows, cap);

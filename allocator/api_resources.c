@@ -62,11 +62,16 @@ void poolmem_resources_destroy(poolmem_resources *r)
     os_unmap(r, sizeof *r);
 }
 
-/* One call of the core under the table's lock; without resources nothing is found. */
-#define LOCKED(call)                                                                                         \
+/*
+ * One call of the core under the table's lock. `arguments` is what must be there for it: places for results,
+ * names. Without resources nothing is found.
+ */
+#define LOCKED(arguments, call)                                                                              \
     do {                                                                                                     \
         if (!r)                                                                                              \
             return POOLMEM_NOT_FOUND;                                                                        \
+        if (!(arguments))                                                                                    \
+            return POOLMEM_INVALID;                                                                          \
         api_enter(r->table);                                                                                 \
         pool_status s = (call);                                                                              \
         api_leave(r->table);                                                                                 \
@@ -75,22 +80,22 @@ void poolmem_resources_destroy(poolmem_resources *r)
 
 poolmem_status poolmem_resources_mount(poolmem_resources *r, const char *path)
 {
-    LOCKED(index_mount(&r->index, path));
+    LOCKED(path, index_mount(&r->index, path));
 }
 
 poolmem_status poolmem_resources_mount_all(poolmem_resources *r, const char *folder)
 {
-    LOCKED(index_mount_all(&r->index, folder));
+    LOCKED(folder, index_mount_all(&r->index, folder));
 }
 
 poolmem_status poolmem_resources_mount_route(poolmem_resources *r, const char *folder, const char *extension)
 {
-    LOCKED(index_mount_route(&r->index, folder, extension));
+    LOCKED(folder && extension, index_mount_route(&r->index, folder, extension));
 }
 
 void poolmem_resources_collisions(poolmem_resources *r, poolmem_collision *each, void *arg)
 {
-    if (!r)
+    if (!r || !each)
         return;
     api_enter(r->table);
     for (const index_collision *c = r->index.collisions; c; c = c->next)
@@ -102,6 +107,7 @@ void poolmem_resources_collisions(poolmem_resources *r, poolmem_collision *each,
 /* --- hooks ------------------------------------------------------------------------------------------------
  */
 
+/* The core's hook for all of the program's: what it answers is the program's answer. */
 static pool_status call_hook(resource_manager *rm, const char *name, handle *h, void *arg)
 {
     const struct api_hook *k = arg;
@@ -135,7 +141,7 @@ static pool_status set_hook(poolmem_resources *r, const char *name, poolmem_reso
 poolmem_status poolmem_resources_set_hook(poolmem_resources *r, const char *name, poolmem_resource_hook *hook,
                                           void *arg)
 {
-    LOCKED(set_hook(r, name, hook, arg));
+    LOCKED(name, set_hook(r, name, hook, arg));
 }
 
 void poolmem_resources_set_id(poolmem_resources *r, uint32_t id)
@@ -152,17 +158,17 @@ void poolmem_resources_set_id(poolmem_resources *r, uint32_t id)
 
 poolmem_status poolmem_resources_make_room(poolmem_resources *r, size_t size)
 {
-    LOCKED(resource_make_room(&r->core, size));
+    LOCKED(true, resource_make_room(&r->core, size));
 }
 
 poolmem_status poolmem_resources_evict(poolmem_resources *r)
 {
-    LOCKED(resource_evict(&r->core) ? POOL_OK : POOL_EMPTY);
+    LOCKED(true, resource_evict(&r->core) ? POOL_OK : POOL_EMPTY);
 }
 
 poolmem_status poolmem_resources_check(poolmem_resources *r)
 {
-    LOCKED(resource_check(&r->core) && index_check(&r->index) ? POOL_OK : POOL_CORRUPT);
+    LOCKED(true, resource_check(&r->core) && index_check(&r->index) ? POOL_OK : POOL_CORRUPT);
 }
 
 static pool_status read_stats(const poolmem_resources *r, poolmem_resource_stats *out)
@@ -184,12 +190,12 @@ static pool_status read_stats(const poolmem_resources *r, poolmem_resource_stats
 
 poolmem_status poolmem_resources_stats(poolmem_resources *r, poolmem_resource_stats *out)
 {
-    LOCKED(read_stats(r, out));
+    LOCKED(out, read_stats(r, out));
 }
 
 poolmem_status poolmem_resource_access(poolmem_resources *r, const char *name, poolmem_handle *out)
 {
-    LOCKED(resource_access(&r->core, name, out));
+    LOCKED(name && out, resource_access(&r->core, name, out));
 }
 
 static pool_status read_resource(poolmem_resources *r, const char *name, const void **data, size_t *size)
@@ -205,30 +211,30 @@ static pool_status read_resource(poolmem_resources *r, const char *name, const v
 
 poolmem_status poolmem_resource_read(poolmem_resources *r, const char *name, const void **data, size_t *size)
 {
-    LOCKED(read_resource(r, name, data, size));
+    LOCKED(name && data && size, read_resource(r, name, data, size));
 }
 
 poolmem_status poolmem_resource_find(poolmem_resources *r, const char *name, poolmem_handle *out)
 {
-    LOCKED(resource_find(&r->core, name, out));
+    LOCKED(name && out, resource_find(&r->core, name, out));
 }
 
 poolmem_status poolmem_resource_add(poolmem_resources *r, const char *name, poolmem_handle h)
 {
-    LOCKED(resource_add(&r->core, name, h, 0));
+    LOCKED(name, resource_add(&r->core, name, h, 0));
 }
 
 poolmem_status poolmem_resource_hold(poolmem_resources *r, const char *name, poolmem_handle *out)
 {
-    LOCKED(resource_hold(&r->core, name, out));
+    LOCKED(name && out, resource_hold(&r->core, name, out));
 }
 
 poolmem_status poolmem_resource_release(poolmem_resources *r, const char *name)
 {
-    LOCKED(resource_release(&r->core, name));
+    LOCKED(name, resource_release(&r->core, name));
 }
 
 poolmem_status poolmem_resource_free(poolmem_resources *r, const char *name)
 {
-    LOCKED(resource_free(&r->core, name));
+    LOCKED(name, resource_free(&r->core, name));
 }

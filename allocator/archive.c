@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* archive.c - see archive.h: sources, entries, names and opening by content. */
+/*
+ * archive.c - see archive.h: sources, entries, names and opening by content.
+ * A source is a file or bytes in memory; every read of it goes through archive_source, which knows its size.
+ * Files are read by position and never mapped, so that one that is cut short while it is open gives an error,
+ * not a signal.
+ */
 #include "archive.h"
 #include "fatal.h"
 #include "fmt.h"
@@ -139,6 +144,7 @@ static const archive_kind *kind_of_source(const archive *a)
     return NULL;
 }
 
+/* Whatever fails, the archive is closed and zeroed. */
 static pool_status open_source(archive *a)
 {
     a->kind = a->kind ? a->kind : kind_of_source(a);

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* archive_index.c - see archive_index.h: mounting, merging, collisions and the search. */
+/*
+ * archive_index.c - see archive_index.h: mounting, merging, collisions and the search.
+ *
+ * A mount makes records of the new archive's entries, sorts them by name and order, and merges them with the
+ * records there are into a fresh mapping; where two have one name, one is kept and a collision is noted. Only
+ * when all of that has worked does the index change: a mount that fails puts counts, texts and collisions
+ * back and closes the archive. Long names and collisions live in an arena, so putting back is going to a
+ * mark.
+ */
 #include "archive_index.h"
 #include "fatal.h"
 #include "os.h"
@@ -46,6 +54,7 @@ static bool is_short_name(const char *name)
     return stem && stem <= 8 && strlen(extension) <= 3 && !strchr(extension, '.');
 }
 
+/* The arena of texts, made when it is first needed. */
 static bool has_text(archive_index *ix)
 {
     return ix->text.first.base || arena_init(&ix->text, TEXT_CHUNK, &(arena_options){.chunk = TEXT_CHUNK});

@@ -31,6 +31,7 @@ static void give_block(arena *a, void *block, size_t size)
         os_unmap(block, size);
 }
 
+/* From here on blocks come from this chunk. */
 static void enter_chunk(arena *a, arena_chunk *c, size_t filled)
 {
     a->current = c;
@@ -104,6 +105,7 @@ size_t arena_peak(const arena *a)
 
 /* --- growth and the slow path ---------------------------------------------------------------------- */
 
+/* The first chunk was paid for at the start: only growth can meet the limit. */
 static bool limit_allows(arena *a, size_t more)
 {
     if (!a->pool.limit || arena_size(a) + more <= a->pool.limit)
@@ -112,6 +114,7 @@ static bool limit_allows(arena *a, size_t more)
     return a->pool.over == OVER_WARN;
 }
 
+/* Its head stands in front of the bytes it hands out. */
 static arena_chunk *new_chunk(arena *a, size_t need)
 {
     size_t size = need > a->chunk ? need : a->chunk, whole;
@@ -140,6 +143,7 @@ static bool grow(arena *a, size_t need)
     return true;
 }
 
+/* The whole of an allocation, for any alignment and size, compared without wrapping. */
 static void *place(arena *a, size_t bytes, size_t align)
 {
     size_t room = (size_t)(a->end - a->cursor);
@@ -194,6 +198,7 @@ arena_mark arena_get_mark(arena *a)
     return m;
 }
 
+/* Marks that are not remembered (nested too deep) are checked by their range alone. */
 static pool_status check_mark(const arena *a, arena_mark m)
 {
     if (m.used > arena_used(a) || m.blocks > a->blocks)
@@ -204,6 +209,7 @@ static pool_status check_mark(const arena *a, arena_mark m)
     return m.serial ? POOL_STALE : POOL_OK;
 }
 
+/* Peak is looked at here and when asked for, not on each allocation: between two restores use only grows. */
 static void go_back(arena *a, size_t used, uint64_t blocks)
 {
     arena_chunk *c = a->current;

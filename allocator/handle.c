@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* handle.c - see handle.h: records, memory, mapped files and compaction of the handle table. */
+/*
+ * handle.c - see handle.h: records, memory, mapped files and compaction of the handle table.
+ *
+ *   free list:  t->free -> record -> record -> 0     (index + 1; freed last, used first)
+ *   records:    [ live | free | live | husk | ... | touched ... never used ... capacity )
+ *
+ * A record's generation is raised when it is filled and again when it is dropped, so that it is odd exactly
+ * while the record is live, and no two lives of a record share a handle. The table is mapped once and its
+ * pages are touched as needed. Notifications run before anything changes; each caller looks afterwards
+ * whether the record is still the same.
+ */
 #include "handle.h"
 #include "fatal.h"
 #include "os.h"
@@ -40,6 +50,7 @@ static handle handle_of(const handle_table *t, const handle_record *r)
     return (uint64_t)r->generation << 32 | ((uint64_t)(r - t->records) + 1);
 }
 
+/* NULL: the handle is of another life of the record, of a free one, or of none at all. */
 static handle_record *record_of(const handle_table *t, handle h)
 {
     uint32_t index = (uint32_t)h - 1;
@@ -49,6 +60,7 @@ static handle_record *record_of(const handle_table *t, handle h)
     return r->generation == h >> 32 && r->generation & 1 ? r : NULL;
 }
 
+/* A record that is not live yet; drop_record undoes it. */
 static handle_record *take_record(handle_table *t)
 {
     handle_record *r = NULL;
@@ -68,6 +80,7 @@ static void drop_record(handle_table *t, handle_record *r)
     t->free = (uint32_t)(r - t->records) + 1;
 }
 
+/* Memory only: pages of mapped files are counted apart, since the system may take them back. */
 static void count_bytes(handle_table *t, size_t gained, size_t lost)
 {
     t->stats.live_bytes += gained - lost;
@@ -94,6 +107,7 @@ static handle fill_record(handle_table *t, handle_record *r, const handle_record
 /* --- memory
  * ------------------------------------------------------------------------------------------------- */
 
+/* A handle of size 0 owns memory too: its pointer is good to compare with. */
 static size_t at_least_one(size_t size)
 {
     return size ? size : 1;
@@ -134,6 +148,7 @@ static void release_memory(handle_table *t, handle_record *r)
     r->fd = -1;
 }
 
+/* The one way out for a live record: hook, memory, record. */
 static void free_record(handle_table *t, handle_record *r)
 {
     handle h = handle_of(t, r);
@@ -266,6 +281,8 @@ static bool file_is_whole(handle_record *r)
 /* --- access -----------------------------------------------------------------------------------------------
  */
 
+/* Every access comes through here: is it live, is it whole, may it be written to? Then it is the most
+ * recently used. */
 static pool_status access_record(handle_table *t, handle h, bool write, void **out)
 {
     *out = NULL;
@@ -354,6 +371,7 @@ bool handle_is_purged(const handle_table *t, handle h)
 /* --- compaction
  * --------------------------------------------------------------------------------------------- */
 
+/* Mapped files are left alone: the system drops their clean pages by itself. */
 static bool can_purge(const handle_record *r)
 {
     return r->generation & 1 && r->flags & HANDLE_PURGEABLE && !r->locks &&
@@ -371,6 +389,7 @@ static handle_record *oldest_purgeable(handle_table *t)
     return oldest;
 }
 
+/* Makes a husk of it: the handle stays good, to tell that the memory is gone. Returns the bytes. */
 static size_t purge(handle_table *t, handle_record *r)
 {
     handle h = handle_of(t, r);

@@ -20,6 +20,7 @@ static hunk *of_pool(pool *p)
 
 /* --- the range ------------------------------------------------------------------------------------------ */
 
+/* A parent gives memory, the system only addresses. */
 static void *take_range(hunk *h, size_t size)
 {
     return h->pool.parent ? pool_get(h->pool.parent, size, 16) : os_reserve(size, OS_PAGE);
@@ -126,6 +127,7 @@ static bool limit_allows(hunk *h, size_t more)
     return h->pool.over == OVER_WARN;
 }
 
+/* All tests come first: a block that is refused has changed nothing. */
 static pool_status place_block(hunk *h, hunk_end *e, int64_t size, const char *name, void **out)
 {
     size_t room = e->reserve - e->mark;
@@ -236,6 +238,7 @@ struct listing {
     size_t count, cap;
 };
 
+/* The row of a name at an end, made when there is room; otherwise the last row, under a common name. */
 static hunk_row *row_of(struct listing *l, hunk_side side, const char *name)
 {
     for (size_t i = 0; i < l->count; i++)
@@ -278,6 +281,7 @@ static bool broken(const hunk *h, int side, size_t at, const char *what)
     return false;
 }
 
+/* The chain from 0: unlike next_head it says what is wrong with a head. */
 static bool check_heads(const hunk *h, int side)
 {
     const hunk_end *e = &h->end[side];

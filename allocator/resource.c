@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* resource.c - see resource.h: slots, the shortcut cache, hooks, loading and eviction. */
+/*
+ * resource.c - see resource.h: slots, the shortcut cache, hooks, loading and eviction.
+ *
+ *   by_name[hash]   -> slot -> slot -> 0        a name finds its slot
+ *   by_handle[hash] -> slot -> slot -> 0        a handle that is freed finds it too
+ *   cache[0..19]    the slots used last, most recent first
+ *
+ * Hooks are the program's and may do anything with the manager: load, free, evict. So every pointer to a slot
+ * is looked up again by its handle after a hook has run, and what must not be evicted meanwhile is pinned. An
+ * entry leaves both chains and the cache before its hook and its handle's end, so that nothing that follows
+ * can find it half gone.
+ */
 #include "resource.h"
 #include "fatal.h"
 #include "os.h"
@@ -48,6 +59,7 @@ pool_status resource_init(resource_manager *rm, const resource_options *options)
 /* --- slots -------------------------------------------------------------------------------------------------
  */
 
+/* Upper and lower case fall into one bucket. */
 static uint32_t name_bucket(const char *name)
 {
     uint32_t h = 2166136261u; /* FNV-1a */
@@ -82,6 +94,7 @@ static uint32_t number_of(const resource_manager *rm, const resource *r)
     return (uint32_t)(r - rm->slots) + 1;
 }
 
+/* Out of both chains; a slot in use is in each of them, so the walks end. */
 static void unlink_slot(resource_manager *rm, resource *r)
 {
     uint32_t number = number_of(rm, r), *at;
@@ -112,6 +125,7 @@ static bool is_kept(const resource *r)
     return r->holds || r->pins;
 }
 
+/* Only the shortcut goes, unless the cache owns what is in it. */
 static void cache_oldest_out(resource_manager *rm)
 {
     resource *r = &rm->slots[rm->cache[--rm->cached] - 1];
@@ -153,6 +167,7 @@ static resource_type *type_by_name(resource_manager *rm, const char *name)
     return NULL;
 }
 
+/* NULL: the table of types is full. */
 static resource_type *make_type(resource_manager *rm, const char *name)
 {
     resource_type *t = type_by_name(rm, name);
@@ -186,6 +201,7 @@ pool_status resource_set_hook(resource_manager *rm, const char *name, resource_h
     return POOL_INVALID;
 }
 
+/* The hook of the name's extension, if it has one. */
 static pool_status run_hook(resource_manager *rm, enum resource_when when, const char *name, handle *h)
 {
     const char *dot = strrchr(name, '.');
@@ -263,6 +279,7 @@ void resource_destroy(resource_manager *rm)
 /* --- coming
  * ------------------------------------------------------------------------------------------------------ */
 
+/* A free slot, off the list; evicts when there is none. NULL: everything is held. */
 static resource *take_slot(resource_manager *rm)
 {
     if (!rm->free && !resource_evict(rm))
@@ -395,6 +412,8 @@ static resource *find_whole(resource_manager *rm, const char *name)
     return r;
 }
 
+/* What is purged at once, by its own hook or by a compaction that a hook caused, is tried again, but not for
+ * ever. */
 static pool_status load_whole(resource_manager *rm, const char *name, resource **out)
 {
     for (int i = 0; i < RESOURCE_TRIES; i++) {
@@ -420,6 +439,7 @@ static pool_status use(resource_manager *rm, resource **r)
     return POOL_OK;
 }
 
+/* What access, hold and read have in common: found or loaded, noted as used. */
 static pool_status access_slot(resource_manager *rm, const char *name, resource **out)
 {
     *out = find_whole(rm, name);

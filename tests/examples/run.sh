@@ -85,6 +85,13 @@ for cxx in g++ ${compilers#gcc}; do
     build $cxx examples/api/scope.cpp scope -std=c++11 -pedantic $header
     check "$cxx scope, C++11" "$(printf 'path in AI, node in Scene\nscratch 0\ntoo much is an exception')" $preload "$work/scope"
 done
+# libpool.a alone: zlib is only for who names the zip reader
+build gcc tests/api/static.c static -std=gnu11 -Iallocator "$prefix/lib/libpool.a"
+check "static, LIB" "lib with 3 entries" "$work/static" tests/fuzz/corpus-archive/lib
+check "static, zip without its reader" "refused: not supported by this kind of pool" "$work/static" tests/fuzz/corpus-archive/zip-deflated
+build gcc tests/api/static.c static -std=gnu11 -DWITH_ZIP -Iallocator "$prefix/lib/libpool.a" -lz
+check "static, zip" "zip with 3 entries" "$work/static" tests/fuzz/corpus-archive/zip-deflated
+check "nothing drags zlib into a host" "" sh -c "readelf -d '$prefix/lib/libpoolmem.so' | grep libz"
 if pkg-config --exists sdl2; then
     build gcc examples/sdl_hooks.c sdl_hooks $header $(pkg-config --cflags --libs sdl2)
     check "sdl_hooks, without" "picture made, SDL holds malloc's memory" "$work/sdl_hooks"

@@ -4,6 +4,7 @@
 #define POOLMEM_LINKED 1
 #include "arena.h"
 #include "archives.h"
+#include "fault.h"
 #include "hunk.h"
 #include "poolmem.h"
 #include "retail.h"
@@ -216,4 +217,63 @@ Test(api, resources)
     poolmem_resources_destroy(NULL);
     cr_assert_null(poolmem_resources_create(NULL, NULL));
     poolmem_handles_destroy(t);
+}
+
+Test(api, missing_arguments_are_refused)
+{
+    poolmem_handle h;
+    size_t n;
+    poolmem_handles *t = poolmem_handles_create(NULL, 0, 0);
+    poolmem_resources *r = poolmem_resources_create(t, NULL);
+    cr_assert_eq(poolmem_handle_alloc(t, 8, 0, 0, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_handle_map(t, NULL, 0, 0, POOLMEM_MAP_READ, 0, &h), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_handle_alloc(t, 8, 0, 0, &h), POOLMEM_OK);
+    cr_assert_eq(poolmem_handle_read(t, h, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_handle_write(t, h, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_handle_edit(t, h, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_handle_size(t, h, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_handle_flags(t, h, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_handle_alloc(NULL, 8, 0, 0, &h), POOLMEM_STALE);
+    cr_assert_eq(poolmem_handles_compact(NULL, 0), 0);
+    poolmem_handles_set_hook(NULL, count_purges, NULL);
+    cr_assert_eq(poolmem_resource_access(r, NULL, &h), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resource_access(r, "x", NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resource_read(r, "x", NULL, &n), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resource_find(r, NULL, &h), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resource_hold(r, NULL, &h), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resource_add(r, NULL, h), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resource_release(r, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resource_free(r, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resources_mount(r, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resources_mount_all(r, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resources_mount_route(r, "x", NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resources_set_hook(r, NULL, parse, NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_resources_stats(r, NULL), POOLMEM_INVALID);
+    poolmem_resources_collisions(r, NULL, NULL);
+    poolmem_resources_destroy(r);
+    poolmem_handles_destroy(t);
+    arena a = {0};
+    arena_init(&a, 256, NULL);
+    cr_assert_eq(poolmem_arena_mark(public_pool(&a.pool), NULL), POOLMEM_INVALID);
+    cr_assert_eq(poolmem_arena_restore(public_pool(&a.pool), NULL), POOLMEM_INVALID);
+    cr_assert_null(poolmem_arena_strdup(public_pool(&a.pool), NULL));
+    arena_free(&a);
+}
+
+Test(api, every_failed_request_of_creation_leaves_nothing)
+{
+    bool met = true;
+    for (long n = 1; met; n++) {
+        poolmem_handle h;
+        fault_arm(n);
+        poolmem_handles *t = poolmem_handles_create(NULL, 100, 1);
+        poolmem_resources *r = poolmem_resources_create(t, NULL);
+        if (t)
+            poolmem_handle_alloc(t, 100, 1, 0, &h);
+        if (r)
+            cr_assert_eq(poolmem_resources_check(r), POOLMEM_OK);
+        poolmem_resources_destroy(r);
+        poolmem_handles_destroy(t);
+        met = fault_disarm();
+    }
 }

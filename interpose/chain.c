@@ -16,17 +16,17 @@ static uintptr_t word_at(uintptr_t address)
     return *(const stack_word *)address;
 }
 
-/* Whether frame k's caller, and so on for `frames` steps, is what it was. */
-static bool unchanged(const chain *c, unsigned k, unsigned frames)
+/* The first frame from k outwards whose caller is not what it was, `frames` steps being looked at; 0 none. */
+static unsigned changed_at(const chain *c, unsigned k, unsigned frames)
 {
     for (unsigned j = k; frames && j > 0; j--, frames--) {
         const chain_frame *f = &c->frame[j], *outer = f - 1;
         if (word_at(f->ra_at) != outer->pc)
-            return false;
+            return j;
         if (outer->needs_rbp && f->rbp_at && word_at(f->rbp_at) != outer->rbp)
-            return false;
+            return j;
     }
-    return true;
+    return 0;
 }
 
 /* Which frame from k outwards claims the call; k is `depth` frames out. */
@@ -57,14 +57,20 @@ INLINE bool meets(chain *c, uintptr_t sp, uintptr_t pc, uintptr_t rbp, bool rbp_
     return !c->frame[k - 1].needs_rbp || (rbp_known && c->frame[k - 1].rbp == rbp);
 }
 
-/* The answer from the chain's inner end, `depth` frames out, if it goes far enough and is unchanged. */
-static bool follow(const chain *c, unsigned depth, const chain_query *q, claim *out)
+/* The answer from the chain's inner end, `depth` frames out, if it goes far enough and is unchanged. If not,
+   what would lead there again is dropped. */
+static bool follow(chain *c, unsigned depth, const chain_query *q, claim *out)
 {
     unsigned k = c->count - 1, frames;
     *out = claim_of(c, k, depth, q, &frames);
-    if (frames > k && !c->ended)
+    if (frames > k && !c->ended) {
+        c->count = 0;
         return false;
-    return unchanged(c, k, frames);
+    }
+    unsigned changed = changed_at(c, k, frames);
+    if (unlikely(changed))
+        c->count = changed;
+    return !changed;
 }
 
 /* Makes room at the inner end by forgetting the outer half. */

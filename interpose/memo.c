@@ -35,17 +35,22 @@ static memo_entry *entry_at(const memo *m, uint32_t offset)
 
 /* --- look-up -------------------------------------------------------------------------------------------- */
 
+/* The word at a place, less the CFA where it is relative. */
+INLINE uint64_t word_of(uintptr_t cfa, memo_place at)
+{
+    uint64_t relative = (uint64_t)0 - (at >> 15);
+    return memo_word(cfa, at & ~MEMO_RELATIVE) - (cfa & relative);
+}
+
 bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
 {
     if (e->rbp && rbp - cfa != (uint64_t)(e->rbp - 1u) * 8)
         return false;
-    for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++)
-        for (unsigned i = 0; i < 4; i++) {
-            memo_place at = g->at[i];
-            uint64_t base = at & MEMO_RELATIVE ? cfa : 0;
-            if (memo_word(cfa, at & ~MEMO_RELATIVE) - base != g->value[i])
-                return false;
-        }
+    for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++) {
+        if (word_of(cfa, g->at[0]) != g->value[0] || word_of(cfa, g->at[1]) != g->value[1] ||
+            word_of(cfa, g->at[2]) != g->value[2] || word_of(cfa, g->at[3]) != g->value[3])
+            return false;
+    }
     return true;
 }
 
@@ -65,11 +70,8 @@ static uint64_t mix_top(uint32_t top)
 static uint64_t hash_special(const memo_head *h, const memo_query *q)
 {
     uint64_t x = h->key;
-    for (unsigned i = 0; i < MEMO_WORDS; i++) {
-        memo_place at = h->at[i];
-        uint64_t base = at & MEMO_RELATIVE ? q->cfa : 0;
-        x += h->places ? (memo_word(q->cfa, at & ~MEMO_RELATIVE) - base) * weight[i] : 0;
-    }
+    for (unsigned i = 0; h->places && i < MEMO_WORDS; i++)
+        x += word_of(q->cfa, h->at[i]) * weight[i];
     x ^= h->by_rbp ? mix_register(q->rbp - q->cfa) : 0;
     return x ^ (h->by_top ? mix_top(q->top) : 0);
 }

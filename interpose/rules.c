@@ -18,8 +18,10 @@
 
 enum { LIST_END = 0xffff, LISTS_WORDS = 32768, LIST_MOST = 64 };
 
-static const rule **list; /* RULES_MAX places, mapped when the first rule comes */
-static int16_t *ids;      /* pool of each, or RULE_NO_POOL */
+static const rule **list;         /* RULES_MAX places, mapped when the first rule comes */
+static int16_t *ids;              /* pool of each, or RULE_NO_POOL */
+static const char **asked_module; /* by rule: the module last compared with its pattern, and the answer */
+static bool *module_fits;
 static unsigned count;
 static uint16_t lists[LISTS_WORDS];
 static uint32_t lists_used = 1;
@@ -27,15 +29,18 @@ static uint32_t lists_used = 1;
 bool rules_add(const rule *r)
 {
     if (!list) {
-        char *memory = os_map(RULES_MAX * (sizeof *list + sizeof *ids));
+        char *memory = os_map(RULES_MAX * (sizeof *list + sizeof *asked_module + sizeof *ids + sizeof(bool)));
         if (!memory)
             return false;
-        ids = (int16_t *)(memory + RULES_MAX * sizeof *list);
+        asked_module = (const char **)(memory + RULES_MAX * sizeof *list);
+        ids = (int16_t *)(asked_module + RULES_MAX);
+        module_fits = (bool *)(ids + RULES_MAX);
         list = (const rule **)memory;
     }
     if (count == RULES_MAX)
         return false;
     ids[count] = RULE_NO_POOL;
+    asked_module[count] = NULL;
     list[count++] = r;
     return true;
 }
@@ -78,16 +83,27 @@ static bool depends_on_call(const rule *r)
            r->depth_max != RULE_ANY_DEPTH;
 }
 
+/* Most addresses asked about one after the other are in one module: each rule keeps its last answer. */
+static bool fits_module(unsigned i, const char *module)
+{
+    if (asked_module[i] != module) {
+        asked_module[i] = module;
+        module_fits[i] = *module && glob_match_path(list[i]->module, module);
+    }
+    return module_fits[i];
+}
+
 /* Whether the conditions on the code address hold; an address range is looked up like a symbol, by the byte
    before the return address. */
-static bool fits_frame(const rule *r, const symbol_info *s)
+static bool fits_frame(unsigned i, const symbol_info *s)
 {
+    const rule *r = list[i];
     if (r->addr_module && (s->offset <= r->addr_start || s->offset > r->addr_end ||
                            !glob_match_path(r->addr_module, s->module)))
         return false;
     if (r->symbol && !(s->name && glob_match(r->symbol, s->name)))
         return false;
-    return !r->module || (*s->module && glob_match_path(r->module, s->module));
+    return !r->module || fits_module(i, s->module);
 }
 
 static bool fits_call(const rule *r, entry_id entry, size_t size, unsigned depth)
@@ -121,7 +137,7 @@ verdict rules_verdict(const symbol_info *s)
     uint16_t conditional[LIST_MOST + 1];
     uint32_t n = 0;
     for (unsigned i = 0; i < count; i++) {
-        if (!fits_frame(list[i], s))
+        if (!fits_frame(i, s))
             continue;
         if (!depends_on_call(list[i])) {
             v.pool = ids[i];

@@ -52,16 +52,27 @@ static void uncharge_below(heap *h, heap *end, size_t bytes)
         __atomic_fetch_sub(&a->taken, bytes, __ATOMIC_RELAXED);
 }
 
-/* NULL: granted. Else the ancestor (or h) whose limit refuses, with nothing charged. */
-heap *heap_charge(heap *h, size_t bytes)
+/* What lies about empty is charged too, so the first refusal decides nothing: the caller trims and asks
+ * again. */
+static bool tries_again(const heap *h, bool last)
+{
+    return !last && !(h->pool.over == OVER_WARN && __atomic_load_n(&h->warned, __ATOMIC_RELAXED));
+}
+
+/* NULL: granted. Else the ancestor (or h) whose limit refuses, with nothing charged; only the last try is
+   counted, said, and judged by the policy. */
+heap *heap_charge(heap *h, size_t bytes, bool last)
 {
     for (heap *a = h; a; a = a->parent) {
         uint64_t taken = __atomic_add_fetch(&a->taken, bytes, __ATOMIC_RELAXED);
         if (likely(!h->budgeted) || !over_limit(a, taken))
             continue;
-        __atomic_fetch_add(&a->row->over_limit, 1, __ATOMIC_RELAXED);
-        say_over(a, bytes);
-        if (a->pool.over != OVER_WARN) {
+        bool again = tries_again(a, last);
+        if (!again) {
+            __atomic_fetch_add(&a->row->over_limit, 1, __ATOMIC_RELAXED);
+            say_over(a, bytes);
+        }
+        if (again || a->pool.over != OVER_WARN) {
             uncharge_below(h, a->parent, bytes);
             return a;
         }
@@ -212,18 +223,18 @@ void front_trim(front *f)
 }
 
 /* More fragments from the untouched part; the list must be empty. False: a limit refuses. */
-static heap *carve(block *b)
+static heap *carve(block *b, bool last)
 {
     uint32_t step = b->size >= CARVE_STEP ? b->size : CARVE_STEP / b->size * b->size;
     uint32_t end = b->carved + step < b->limit ? b->carved + step : b->limit;
-    heap *refuser = heap_charge(b->front->heap, end - b->carved);
+    heap *refuser = heap_charge(b->front->heap, end - b->carved, last);
     if (refuser)
         return refuser;
-    char *start = block_start(b), *p = start + b->carved, *last = start + end - b->size;
+    char *start = block_start(b), *p = start + b->carved, *final = start + end - b->size;
     b->free = p;
-    for (; p < last; p += b->size)
+    for (; p < final; p += b->size)
         *(void **)p = p + b->size;
-    *(void **)last = FREE_END(start);
+    *(void **) final = FREE_END(start);
     relaxed_store(&b->carved, end);
     count_bytes(b, end); /* as if all were used: a peak must not be missed between two looks */
     return NULL;
@@ -287,7 +298,7 @@ static void drop_list(block *b)
 }
 
 /* A block of class c with something free at the head of the bin; NULL: no memory, or *refuser. */
-static block *ready_block(front *f, unsigned c, heap **refuser)
+static block *ready_block(front *f, unsigned c, bool last, heap **refuser)
 {
     for (;;) {
         block *b = f->bin[c];
@@ -299,7 +310,7 @@ static block *ready_block(front *f, unsigned c, heap **refuser)
             drop_list(b);
         }
         if (b->carved < b->limit) {
-            *refuser = carve(b);
+            *refuser = carve(b, last);
             return *refuser ? NULL : b;
         }
         retire_full(f, b);
@@ -340,11 +351,11 @@ void *front_refused(front *f, heap *refuser, size_t size, size_t align)
 static void *alloc_class(front *f, unsigned c, size_t size, size_t align)
 {
     heap *refuser = NULL;
-    block *b = ready_block(f, c, &refuser);
+    block *b = ready_block(f, c, false, &refuser);
     if (unlikely(!b)) { /* what lies about empty or pending may be enough */
         heap_trim(f->owner, true);
         refuser = NULL;
-        b = ready_block(f, c, &refuser);
+        b = ready_block(f, c, true, &refuser);
     }
     return b ? pop(b) : front_refused(f, refuser, size, align);
 }

@@ -8,7 +8,7 @@
 #include "heap.h"
 
 /* heap.c: account and lists */
-heap *heap_charge(heap *h, size_t bytes);
+heap *heap_charge(heap *h, size_t bytes, bool last);
 void heap_uncharge(heap *h, size_t bytes);
 void heap_count(heap *h, int64_t delta);
 void front_link(front *f, block *b);

@@ -75,10 +75,10 @@ void *run_alloc(front *f, size_t size, uint32_t align, bool *zeroed)
     heap_tick(f->owner);
     if (!run_bytes(size ? size : 1, &bytes))
         return front_refused(f, NULL, size, GRANULE);
-    heap *refuser = heap_charge(h, bytes);
+    heap *refuser = heap_charge(h, bytes, false);
     if (refuser) {
         heap_trim(f->owner, true);
-        refuser = heap_charge(h, bytes);
+        refuser = heap_charge(h, bytes, true);
     }
     if (refuser)
         return front_refused(f, refuser, size, (size_t)align << BLOCK_SHIFT);
@@ -135,7 +135,7 @@ static bool grow_run(heap *h, block *b, size_t bytes)
 {
     uint32_t blocks = blocks_for(bytes);
     size_t more = bytes - b->run_bytes;
-    if (heap_charge(h, more))
+    if (heap_charge(h, more, false)) /* then it moves, and that decides */
         return false;
     lock_take(&h->zone->lock);
     bool grown = blocks == b->run_blocks ||

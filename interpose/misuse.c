@@ -98,7 +98,7 @@ static void on_over(heap *h, size_t size)
     if (h->pool.over == OVER_ABORT) {
         report_end();
         fatal("pool %s is over its limit of %lu bytes: %lu taken, %zu more asked for by %s", h->pool.name,
-              h->pool.limit, h->taken, size, where);
+              h->pool.limit, h->taken - size, size, where);
     }
     message(MESSAGE_WARNING, "pool %s is over its limit of %lu bytes: %zu more asked for by %s", h->pool.name,
             h->pool.limit, size, where);

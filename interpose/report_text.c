@@ -9,12 +9,13 @@
 
 #include <string.h>
 
-#define TOP         20 /* call-sites a pool, unless asked otherwise */
-#define COLUMNS     100
-#define NAME_WIDTH  22
-#define BAR_WIDTH   8
-#define SITE_INDENT 29 /* where the frames of a call-site start */
-#define SITE_LINES  3  /* and how many lines they may take */
+#define TOP          20 /* call-sites a pool, unless asked otherwise */
+#define COLUMNS      100
+#define NAME_WIDTH   22
+#define BAR_WIDTH    8
+#define SITE_INDENT  29 /* where the frames of a call-site start */
+#define SYMBOL_WIDTH 60 /* of a function's name */
+#define SITE_LINES   3  /* and how many lines they may take */
 
 /* Three digits and a unit: "17 B", "1.25 MiB", "1023 KiB". */
 static const char *bytes_text(char out[16], uint64_t n)
@@ -96,10 +97,10 @@ static void put_figures(const report *r, const pool_stats *s, const char *limit,
               count_text(rate, per_second(r, s->allocs)), limit, largest);
 }
 
-/* Without a limit the end of the address space is far: no figure to look at. */
+/* Where no limit ends it, only the address space does, which is far: no figure to look at. */
 static const char *largest_text(char out[16], const report_pool *p)
 {
-    bool far = !p->limit_bytes && p->stats.largest_free_bytes > GIB(1);
+    bool far = p->stats.largest_free_bytes > GIB(1) && p->stats.largest_free_bytes > p->limit_bytes;
     return far ? "> 1 GiB" : bytes_text(out, p->stats.largest_free_bytes);
 }
 
@@ -161,17 +162,37 @@ static void put_sums(const report *r, sink *out)
         sink_string(out, "live figures are upper bounds: the process's memory may not be read\n");
 }
 
+/* A name too long for its column loses its template arguments instead of the function at its end; operators,
+   whose own names may hold brackets, are left. */
+static const char *symbol_text(char out[SYMBOL_WIDTH + 1], const char *symbol)
+{
+    unsigned n = 0, depth = 0;
+    if (strlen(symbol) <= SYMBOL_WIDTH || strstr(symbol, "operator"))
+        return symbol;
+    for (const char *p = symbol; *p && n < SYMBOL_WIDTH; p++) {
+        depth -= *p == '>' && depth;
+        if (!depth)
+            out[n++] = *p;
+        depth += *p == '<';
+    }
+    out[n] = 0;
+    return out;
+}
+
 /* The module is told where it changes: `symbol+0x1 (module)`, or `module+0x1` when there is no symbol. */
 static void frame_name(const report_frame_text *f, const char *before, char *to, size_t cap)
 {
+    char symbol[SYMBOL_WIDTH + 1];
     const char *module = *f->module ? report_base_name(f->module) : "unknown";
     bool same = strcmp(before, f->module) == 0;
     if (!*f->symbol)
         fmt_text(to, cap, "%.40s+0x%lx", same ? "" : module, (unsigned long)f->offset);
     else if (same)
-        fmt_text(to, cap, "%.60s+0x%lx", f->symbol, (unsigned long)f->symbol_offset);
+        fmt_text(to, cap, "%.*s+0x%lx", SYMBOL_WIDTH, symbol_text(symbol, f->symbol),
+                 (unsigned long)f->symbol_offset);
     else
-        fmt_text(to, cap, "%.60s+0x%lx (%.24s)", f->symbol, (unsigned long)f->symbol_offset, module);
+        fmt_text(to, cap, "%.*s+0x%lx (%.24s)", SYMBOL_WIDTH, symbol_text(symbol, f->symbol),
+                 (unsigned long)f->symbol_offset, module);
 }
 
 /* Frames follow each other, innermost first, as far as they fit. */

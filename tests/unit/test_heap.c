@@ -310,6 +310,39 @@ Test(heap, warn_says_it_once_and_serves)
     cr_assert_gt(child.row->over_limit, 1);
 }
 
+/* As much in use each time as fits, in fragments of another size: what lies empty must make room for it. */
+static void fill_in_turns(void)
+{
+    static void *p[2048];
+    for (size_t size = 32; size <= 4096; size *= 2) {
+        size_t n = 60 * 1024 / size;
+        for (size_t i = 0; i < n; i++)
+            cr_assert_not_null(p[i] = get(&child, size));
+        while (n)
+            put(p[--n]);
+    }
+}
+
+Test(heap, what_lies_empty_is_not_over_the_limit)
+{
+    heap_over_hook = note_over;
+    static const pool_over all[] = {OVER_WARN, OVER_FAIL, OVER_SPILL, OVER_ABORT};
+    for (int i = 0; i < 4; i++) {
+        heap_set_limit(&child, 80 * 1024, all[i]);
+        fill_in_turns();
+    }
+    cr_assert_eq(over_calls, 0);
+    cr_assert_eq(child.row->over_limit, 0);
+}
+
+Test(heap, what_a_parent_serves_is_counted_once)
+{
+    heap_set_limit(&child, 64 * 1024, OVER_SPILL);
+    for (int i = 0; i < 1000; i++)
+        cr_assert_not_null(get(&child, 120));
+    cr_assert_eq(child.row->over_limit, 1000 - 64 * 1024 / 128);
+}
+
 /* --- failures of the system ----------------------------------------------------------------------- */
 
 static int grants;

@@ -30,6 +30,7 @@ enum {
     SITES_FIRST = 128,   /* cells of a thread's table of sites */
     SITES_MAX = 1 << 17, /* and at most */
     SITE_FRAMES = 8,     /* inner frames that name a site */
+    SETTLED = 1000,      /* entries after which a memo that was outgrown is given back */
     TAGS_MAPPED = 256,   /* tags made at a time */
     RESOLVE_STACK = 256 << 10
 };
@@ -44,6 +45,7 @@ typedef struct caller_side {
     struct caller_side *next; /* of all ever made; set once */
     memo *memo, *spare;       /* spare: NULL or the one before */
     unsigned level;           /* of memo */
+    unsigned settled;         /* entries made since it was new */
     uint64_t epoch;           /* dl_epoch that the memo and the sites belong to */
     known_site *sites;
     uint32_t site_mask, site_count;
@@ -237,6 +239,7 @@ static bool memo_renew(caller_side *s, bool larger)
     if (larger)
         memo_copy(fresh, s->memo);
     s->spare = s->memo;
+    s->settled = 0;
     s->memo = fresh;
     s->level = level;
     return true;
@@ -244,6 +247,10 @@ static bool memo_renew(caller_side *s, bool larger)
 
 static void remember(caller_side *s, uint64_t key, const walk *w, uintptr_t cfa, uint32_t top, const tag *g)
 {
+    if (s->spare && memo_level(s->spare) != s->level && ++s->settled == SETTLED) {
+        memo_destroy(s->spare); /* no look-up takes that long */
+        s->spare = NULL;
+    }
     if (memo_insert(s->memo, key, w, cfa, top, g))
         return;
     uint64_t lasted = os_time_thread_ns() - s->memo->since;

@@ -6,11 +6,36 @@
  */
 #include "api.h"
 #include "arena.h"
+#include "fatal.h"
 #include "hunk.h"
+
+_Static_assert((int)POOLMEM_FATAL == (int)MESSAGE_FATAL, "levels are the core's");
 
 const char *poolmem_status_text(poolmem_status status)
 {
     return status == POOLMEM_ABSENT ? "the library is absent" : pool_status_text((pool_status)status);
+}
+
+/* The program's hook, and the one that was there before it. */
+static struct {
+    poolmem_message_hook *hook;
+    void *arg;
+    message_hook *before;
+    void *before_arg;
+} said;
+
+static void forward_line(message_level level, const char *line, void *arg)
+{
+    said.hook((poolmem_level)level, line, said.arg);
+}
+
+void poolmem_set_message_hook(poolmem_message_hook *hook, void *arg)
+{
+    if (!said.hook)
+        said.before = message_get_hook(&said.before_arg);
+    said.hook = hook;
+    said.arg = arg;
+    message_set_hook(hook ? forward_line : said.before, hook ? NULL : said.before_arg);
 }
 
 poolmem_status poolmem_pool_set_option(poolmem_pool *p, poolmem_option option, size_t value)

@@ -19,6 +19,12 @@ void message_set_hook(message_hook *h, void *arg)
     hook = h;
 }
 
+message_hook *message_get_hook(void **arg)
+{
+    *arg = hook_arg;
+    return hook;
+}
+
 static void say(message_level level, char *line)
 {
     if (hook) {

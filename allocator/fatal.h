@@ -15,6 +15,8 @@ typedef void message_hook(message_level level, const char *line, void *arg);
 
 /* Installs the hook (NULL removes it). Not thread-safe: call while one thread runs. */
 void message_set_hook(message_hook *hook, void *arg);
+/* The hook there is, or NULL; *arg may not be NULL. */
+message_hook *message_get_hook(void **arg);
 
 /* Says one line, formatted as fmt.h describes; truncated at 511 bytes. */
 void message(message_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -168,6 +168,21 @@ POOLMEM_CALL(const char *, poolmem_version, (void), (), "")
 POOLMEM_CALL(const char *, poolmem_status_text, (poolmem_status status), (status),
              status == POOLMEM_OK ? "ok" : "the library is absent")
 
+/* What a line is about, worst last. */
+typedef enum poolmem_level {
+    POOLMEM_NOTE = 0,    /* asked for: leaks, listings */
+    POOLMEM_WARNING = 1, /* "arena full", a broken file */
+    POOLMEM_MISUSE = 2,  /* what the program did wrong */
+    POOLMEM_FATAL = 3    /* the last line of the process */
+} poolmem_level;
+
+/* Receives one line without its end. Must not allocate from the pool that has something to say. */
+typedef void poolmem_message_hook(poolmem_level level, const char *line, void *arg);
+
+/* From here on the library's lines go to `hook` instead of stderr; NULL: back to where they went before. Call
+   it while one thread runs. */
+POOLMEM_VOID(poolmem_set_message_hook, (poolmem_message_hook * hook, void *arg), (hook, arg), (void)0)
+
 /* --- pools ---------------------------------------------------------------------------------------- */
 
 /* The pool of that name, the first in tree order when there are several; NULL: none. */

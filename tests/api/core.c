@@ -279,6 +279,23 @@ static void engine_kinds(void)
     CHECK(poolmem_pool_find("Too Large") == NULL);
 }
 
+static void keep_line(poolmem_level level, const char *line, void *arg)
+{
+    if (level == POOLMEM_WARNING)
+        snprintf(arg, 100, "%s", line);
+}
+
+static void messages(void)
+{
+    char line[100] = "";
+    poolmem_pool *p = make("Speaks", POOLMEM_ARENA, 2048);
+    poolmem_set_message_hook(keep_line, line);
+    CHECK(poolmem_arena_alloc(p, 4000) == NULL);
+    CHECK(strcmp(line, "arena full: 0 of 2048 bytes used, asked for 4000 more") == 0);
+    poolmem_set_message_hook(NULL, NULL);
+    CHECK(poolmem_pool_destroy(p) == POOLMEM_OK);
+}
+
 /* Names are used again: tables do not fill up. */
 static void making_and_ending(void)
 {
@@ -339,6 +356,7 @@ int main(void)
     limits();
     reports();
     engine_kinds();
+    messages();
     making_and_ending();
     threads();
     printf("%d checks, %d failed\n", checks, failures);

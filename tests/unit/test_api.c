@@ -277,3 +277,27 @@ Test(api, every_failed_request_of_creation_leaves_nothing)
         met = fault_disarm();
     }
 }
+
+static void keep_line(poolmem_level level, const char *line, void *arg)
+{
+    snprintf(arg, 100, "%d %s", (int)level, line);
+}
+
+Test(api, messages_go_where_the_program_wants_them)
+{
+    char line[100] = "", second[100] = "";
+    arena a = {0};
+    said_start();
+    arena_init(&a, 32, NULL);
+    poolmem_set_message_hook(keep_line, line);
+    cr_assert_null(poolmem_arena_alloc(public_pool(&a.pool), 40));
+    cr_assert_str_eq(line, "1 arena full: 0 of 32 bytes used, asked for 40 more");
+    poolmem_set_message_hook(keep_line, second);
+    cr_assert_null(poolmem_arena_alloc(public_pool(&a.pool), 41));
+    cr_assert_str_eq(second, "1 arena full: 0 of 32 bytes used, asked for 41 more");
+    cr_assert_eq(said_lines, 0);
+    poolmem_set_message_hook(NULL, NULL);
+    cr_assert_null(poolmem_arena_alloc(public_pool(&a.pool), 42));
+    said_expect("arena full: 0 of 32 bytes used, asked for 42 more");
+    arena_free(&a);
+}

@@ -161,6 +161,7 @@ static void release(front *f, block *b)
     relaxed_store(&b->owner, NULL);
     b->carved = 0;
     if (f->spares < SPARES_MAX) {
+        f->owner->idle = true;
         b->next = f->spare;
         f->spare = b;
         f->spares++;
@@ -184,6 +185,7 @@ void front_release_spares(front *f)
 static void empty_block(front *f, block *b)
 {
     if (f->bin[b->class_id] == b) {
+        f->owner->idle = true;
         block_set_slow_at(b, -1);
         return;
     }
@@ -353,7 +355,7 @@ static void *alloc_class(front *f, unsigned c, size_t size, size_t align)
     heap *refuser = NULL;
     block *b = ready_block(f, c, false, &refuser);
     if (unlikely(!b)) { /* what lies about empty or pending may be enough */
-        heap_trim(f->owner, true);
+        heap_make_room(f->owner, refuser);
         refuser = NULL;
         b = ready_block(f, c, true, &refuser);
     }

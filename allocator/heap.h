@@ -62,6 +62,7 @@ typedef struct heap_thread {
     front *by_heap[HEAPS_MAX];
     struct heap_thread *next; /* all ever made */
     uint32_t slow;            /* slow paths taken: when to look at the clock */
+    bool idle;                /* a front keeps an empty block: trimming finds something */
     uint64_t ticked_at;       /* ns */
     pool_status status;       /* why the last call gave NULL */
     front *served; /* another pool's front that served the last call (spill); who counts clears it */

@@ -26,6 +26,8 @@ void *run_resize(heap_thread *me, block *b, void *p, size_t size);
 /* heap_thread.c */
 void heap_collect(heap_thread *t);
 void heap_tick(heap_thread *t);
+/* After a refusal by a limit (`refuser`) or by the system (NULL): gives back what this thread keeps empty. */
+void heap_make_room(heap_thread *t, const heap *refuser);
 pool_status heap_free_remote(heap_thread *me, block *b, void *p);
 
 #endif

@@ -77,14 +77,14 @@ void *run_alloc(front *f, size_t size, uint32_t align, bool *zeroed)
         return front_refused(f, NULL, size, GRANULE);
     heap *refuser = heap_charge(h, bytes, false);
     if (refuser) {
-        heap_trim(f->owner, true);
+        heap_make_room(f->owner, refuser);
         refuser = heap_charge(h, bytes, true);
     }
     if (refuser)
         return front_refused(f, refuser, size, (size_t)align << BLOCK_SHIFT);
     block *b = take_run(h, bytes, align, zeroed);
     if (!b) {
-        heap_trim(f->owner, true);
+        heap_make_room(f->owner, NULL);
         b = take_run(h, bytes, align, zeroed);
     }
     if (!b) {

@@ -138,15 +138,27 @@ static void decay_zones(uint64_t now, bool force)
 static void trim_fronts(heap_thread *t)
 {
     heap_collect(t);
+    if (!t->idle)
+        return;
     for (front *f = t->fronts; f; f = f->next)
         if (!f->locked)
             front_trim(f);
+    t->idle = false;
 }
 
 void heap_trim(heap_thread *me, bool force)
 {
     trim_fronts(me);
     decay_zones(os_time_coarse_ns(), force);
+}
+
+/* Pages that lie dirty count against no limit: only the system's refusal gives them back. */
+void heap_make_room(heap_thread *t, const heap *refuser)
+{
+    if (refuser)
+        trim_fronts(t);
+    else
+        heap_trim(t, true);
 }
 
 void heap_tick(heap_thread *t)

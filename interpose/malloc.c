@@ -200,7 +200,7 @@ EXPORT void *malloc(size_t size)
 }
 
 /* A name of our own for the same function: tells whether the program's malloc is ours (boot.c). */
-EXPORT void *poolmem_malloc(size_t size) __attribute__((alias("malloc"), copy(malloc)));
+EXPORT void *poolmem_malloc(size_t size) __attribute__((alias("malloc"), nothrow, leaf, malloc, alloc_size(1)));
 
 EXPORT void free(void *p)
 {

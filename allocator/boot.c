@@ -40,20 +40,20 @@ void *boot_pointer(const boot *b, uint32_t address)
     return b->arena + (address - BOOT_ARENA_BASE);
 }
 
-static void figure(boot *b, const char *name, uint32_t want, uint32_t got)
+static void figure(boot *b, const char *name, const char *what, uint32_t want, uint32_t got)
 {
     ensure(b->figure_count < BOOT_FIGURES_MAX);
-    b->figures[b->figure_count++] = (boot_figure){name, want, got};
+    b->figures[b->figure_count++] = (boot_figure){name, what, want, got};
 }
 
 /* Takes bytes from the pool on top of the stack and notes where they are; want 0: of no interest. */
-static pool_status take(boot *b, const char *name, size_t size, uint32_t want)
+static pool_status take(boot *b, const char *name, const char *what, size_t size, uint32_t want)
 {
     void *p;
     pool_request r = {.size = size, .align = 16, .tag = "u8", .name = name, .flag = 1};
     pool_status s = manager_alloc(&b->manager, &r, &p);
     if (s == POOL_OK && want)
-        figure(b, name, want, boot_address(b, p));
+        figure(b, name, what, want, boot_address(b, p));
     return s;
 }
 
@@ -61,7 +61,7 @@ static pool_status take_objects(boot *b, int n)
 {
     pool_status s = POOL_OK;
     for (int i = 0; i < n && s == POOL_OK; i++)
-        s = take(b, "object", OBJECT, 0);
+        s = take(b, "object", "", OBJECT, 0);
     return s;
 }
 
@@ -69,12 +69,12 @@ static pool_status take_objects(boot *b, int n)
 static pool_status make_heap(boot *b, retail_pool *p, const char *name, size_t size, uint32_t object,
                              uint32_t block)
 {
-    pool_status s = take(b, name, OBJECT, object);
+    pool_status s = take(b, name, "object", OBJECT, object);
     if (s == POOL_OK)
         s = retail_init_in_parent(p, &b->global.base, size, name);
     if (s != POOL_OK)
         return s;
-    figure(b, name, block, boot_address(b, p->block));
+    figure(b, name, "block", block, boot_address(b, p->block));
     return registry_add(&b->registry, &p->base, name);
 }
 
@@ -106,12 +106,12 @@ static pool_status make_global(boot *b)
                                   "Global Memory");
     if (s != POOL_OK)
         return s;
-    figure(b, "arena size", 26049684, b->all_system.size);
-    figure(b, "Global Memory object", 0x00715b70, boot_address(b, object));
-    figure(b, "Global Memory block", 0x00715b80, boot_address(b, b->global.block));
-    figure(b, "Global Memory size", 26049668, (uint32_t)b->global.size);
-    figure(b, "Global Memory usable start", 0x00716000, boot_address(b, b->global.heap.base));
-    figure(b, "Global Memory usable", 26048516, b->global.heap.usable);
+    figure(b, "arena", "size", 26049684, b->all_system.size);
+    figure(b, "Global Memory", "object", 0x00715b70, boot_address(b, object));
+    figure(b, "Global Memory", "block", 0x00715b80, boot_address(b, b->global.block));
+    figure(b, "Global Memory", "size", 26049668, (uint32_t)b->global.size);
+    figure(b, "Global Memory", "usable start", 0x00716000, boot_address(b, b->global.heap.base));
+    figure(b, "Global Memory", "usable", 26048516, b->global.heap.usable);
     s = registry_add(&b->registry, &b->global.base, "Global Memory");
     return s == POOL_OK ? manager_set_global(&b->manager, &b->global.base) : s;
 }
@@ -119,55 +119,56 @@ static pool_status make_global(boot *b)
 static pool_status make_first_pools(boot *b)
 {
     pool_status s = make_heap(b, &b->filter, "Filter Pool", FILTER_SIZE, 0x00760c00, 0x00761000);
-    figure(b, "Global Memory table records", 25439, b->global.heap.records);
-    figure(b, "Global Memory table blocks", 299, rheap_table_blocks(&b->global.heap));
-    figure(b, "Filter Pool size", 167936, (uint32_t)b->filter.size);
+    figure(b, "Global Memory", "table records", 25439, b->global.heap.records);
+    figure(b, "Global Memory", "table blocks", 299, rheap_table_blocks(&b->global.heap));
+    figure(b, "Filter Pool", "size", 167936, (uint32_t)b->filter.size);
     if (s == POOL_OK)
         s = make_heap(b, &b->debug, "Debug Heap", DEBUG_SIZE, 0x00760ff0, 0x0078a000);
     if (s == POOL_OK)
-        s = take(b, "registry records", REGISTRY_RECORDS, 0x0078a400);
+        s = take(b, "registry records", "block", REGISTRY_RECORDS, 0x0078a400);
     if (s == POOL_OK)
-        s = take(b, "registry pointers", REGISTRY_POINTERS, 0x00790400);
+        s = take(b, "registry pointers", "block", REGISTRY_POINTERS, 0x00790400);
     if (s == POOL_OK)
         s = take_objects(b, EARLY_OBJECTS);
-    return s == POOL_OK ? take(b, "free lists", EARLY_BYTES, 0x00790c00) : s;
+    return s == POOL_OK ? take(b, "free lists", "block", EARLY_BYTES, 0x00790c00) : s;
 }
 
 static pool_status make_level_pool(boot *b)
 {
     pool_status s = make_heap(b, &b->level, "Level Dynamic & LUA Pool", LEVEL_SIZE, 0x00760fa0, 0x00bbc000);
-    figure(b, "Level Dynamic & LUA Pool size", 2027520, (uint32_t)b->level.size);
-    figure(b, "Level Dynamic & LUA Pool usable", 2026496, b->level.heap.usable);
+    figure(b, "Level Dynamic & LUA Pool", "size", 2027520, (uint32_t)b->level.size);
+    figure(b, "Level Dynamic & LUA Pool", "usable", 2026496, b->level.heap.usable);
     if (s == POOL_OK)
         s = take_objects(b, MIDDLE_OBJECTS);
-    return s == POOL_OK ? take(b, "subsystems", MIDDLE_BYTES, 0x00dab000) : s;
+    return s == POOL_OK ? take(b, "subsystems", "block", MIDDLE_BYTES, 0x00dab000) : s;
 }
 
 /* The largest free block decides both sizes: asked by trial, with the effects that has. */
 static pool_status make_sector_pools(boot *b)
 {
     uint32_t largest = (uint32_t)manager_largest_free(&b->manager);
-    figure(b, "largest free block before the Sector Pool", 17348608, largest);
+    figure(b, "largest free block before the Sector Pool", "", 17348608, largest);
     if (largest < SPARE)
         return POOL_NOMEM;
     pool_status s = make_heap(b, &b->sector, "Sector Pool", largest - SPARE, 0x00760f80, 0x00f62000);
-    figure(b, "Sector Pool size", 17217536, (uint32_t)b->sector.size);
-    figure(b, "Sector Pool usable", 17216512, b->sector.heap.usable);
+    figure(b, "Sector Pool", "size", 17217536, (uint32_t)b->sector.size);
+    figure(b, "Sector Pool", "usable", 17216512, b->sector.heap.usable);
     if (s != POOL_OK)
         return s;
     largest = (uint32_t)manager_largest_free(&b->manager);
-    figure(b, "largest free block before Sector Pool 2", 131072, largest);
+    figure(b, "largest free block before Sector Pool 2", "", 131072, largest);
     uint32_t size = largest > SPARE + SECTOR2_MIN ? largest - SPARE : SECTOR2_MIN;
     s = make_heap(b, &b->sector2, "Sector Pool 2", size, 0x00760f70, 0x01fcd800);
-    figure(b, "Sector Pool 2 size", 4096, (uint32_t)b->sector2.size);
+    figure(b, "Sector Pool 2", "size", 4096, (uint32_t)b->sector2.size);
     return s;
 }
 
 static pool_status make_resource_manager(boot *b)
 {
-    figure(b, "largest free block before the ResourceManager", 126976, rheap_largest_run(&b->global.heap));
-    pool_status s = take(b, "ResourceManager", RESOURCE_MANAGER, 0x01fce800);
-    figure(b, "largest free block at the end", 89088, rheap_largest_run(&b->global.heap));
+    figure(b, "largest free block before the ResourceManager", "", 126976,
+           rheap_largest_run(&b->global.heap));
+    pool_status s = take(b, "ResourceManager", "block", RESOURCE_MANAGER, 0x01fce800);
+    figure(b, "largest free block at the end", "", 89088, rheap_largest_run(&b->global.heap));
     return s;
 }
 

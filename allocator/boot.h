@@ -26,7 +26,8 @@
 
 /* One number of the replay: as the console has it, and as it came out. */
 typedef struct boot_figure {
-    const char *name;
+    const char *name; /* of a pool or of what was allocated */
+    const char *what; /* "object", "block", "size" ...; may be empty */
     uint32_t want, got;
 } boot_figure;
 

@@ -244,7 +244,8 @@ static const script_command common_commands[] = {
     {NULL, 0, NULL, NULL},
 };
 
-static const script_command *const tables[] = {common_commands, model_heap_commands, model_clump_commands,
+static const script_command *const tables[] = {common_commands,       model_heap_commands,
+                                               model_clump_commands,  model_boot_commands,
                                                model_engine_commands, NULL};
 
 /* --- entry ----------------------------------------------------------------------------------------- */

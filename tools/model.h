@@ -48,7 +48,8 @@ void model_print(model *m, script *s, const char *result);
 void model_print_place(model *m, script *s, model_place at);
 
 /* The tables, one a family. */
-extern const script_command model_heap_commands[], model_clump_commands[], model_engine_commands[];
+extern const script_command model_heap_commands[], model_clump_commands[], model_boot_commands[],
+    model_engine_commands[];
 
 /* Runs one script; the file name is for messages. Returns the exit status. */
 int model_run(FILE *in, const char *file, FILE *out, FILE *err);

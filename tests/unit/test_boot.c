@@ -14,9 +14,9 @@ Test(boot, every_figure_is_the_consoles)
 {
     cr_assert_eq(boot_build(&b), POOL_OK);
     for (unsigned i = 0; i < b.figure_count; i++)
-        cr_expect_eq(b.figures[i].got, b.figures[i].want, "%s: %u (0x%x), expected %u (0x%x)",
-                     b.figures[i].name, b.figures[i].got, b.figures[i].got, b.figures[i].want,
-                     b.figures[i].want);
+        cr_expect_eq(b.figures[i].got, b.figures[i].want, "%s %s: %u (0x%x), expected %u (0x%x)",
+                     b.figures[i].name, b.figures[i].what, b.figures[i].got, b.figures[i].got,
+                     b.figures[i].want, b.figures[i].want);
     cr_assert_geq(b.figure_count, 22);
     cr_assert_null(boot_check(&b));
     b.figures[3].got++;

@@ -125,7 +125,7 @@ Test(clump, random_sequences_stay_sound)
                 live[n++] = p;
             else if (n)
                 cr_assert_eq(pool_free(&c.base, live[--n]), POOL_OK);
-            cr_assert_eq(c.live, n);
+            cr_assert_eq(c.live, (uint32_t)n);
             cr_assert(pool_check(&c.base));
         }
         while (n)

@@ -13,6 +13,7 @@
 #include "misuse.h"
 #include "os.h"
 #include "pools.h"
+#include "site.h"
 #include "track.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static void *no_memory(void)
     return NULL;
 }
 
-/* The pool that served, when the tag's own would not (spill): its base site counts the call. */
+/* The pool that served, when the tag's own would not (spill): the call-site is counted there. */
 static const tag *served_by(const tag *g)
 {
     heap_thread *t = g->front->owner;
@@ -45,7 +46,7 @@ static const tag *served_by(const tag *g)
     if (likely(!f))
         return g;
     t->served = NULL;
-    return thread_base((thread *)t, f->locked ? f->locked->id : f->heap->id);
+    return site_within((thread *)t, g, f->locked ? f->locked->id : f->heap->id);
 }
 
 static void *counted(const tag *g, void *p, size_t size)
@@ -118,10 +119,12 @@ size_t usable_size(const void *p)
 
 /* --- realloc -------------------------------------------------------------------------------------- */
 
-/* A block that had to move to another pool (spill) is an allocation there. */
-static void count_realloc(uint32_t pool_id, size_t size)
+/* Counted at the call-site of this realloc, in the block's pool. A block that had to move to another pool
+   (spill) is an allocation there. */
+static void count_realloc(uint32_t pool_id, size_t size, caller_frame f)
 {
-    const tag *own = thread_base(self, pool_id), *g = served_by(own);
+    const tag *own = site_within(self, caller_tag(self, ENTRY_REALLOC, size, f), pool_id),
+              *g = served_by(own);
     if (g == own)
         g->tally->reallocs++;
     else
@@ -188,7 +191,7 @@ void *realloc_block(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
                                           : resize_owned(p, size, fixed);
     if (unlikely(!to))
         return no_memory();
-    count_realloc(id, size);
+    count_realloc(id, size, frame_at(cfa, rbp));
     return to;
 }
 
@@ -200,7 +203,8 @@ EXPORT void *malloc(size_t size)
 }
 
 /* A name of our own for the same function: tells whether the program's malloc is ours (boot.c). */
-EXPORT void *poolmem_malloc(size_t size) __attribute__((alias("malloc"), nothrow, leaf, malloc, alloc_size(1)));
+EXPORT void *poolmem_malloc(size_t size)
+    __attribute__((alias("malloc"), nothrow, leaf, malloc, alloc_size(1)));
 
 EXPORT void free(void *p)
 {

@@ -23,6 +23,9 @@ void publish_pool(uint32_t id, const char *name, uint32_t parent, pool_kind kind
    then the outer ones are cut, but the deciding (last) frame is kept. */
 uint32_t publish_site(uint32_t pool, const uintptr_t *pcs, unsigned n);
 
+/* The row for the stack of `site` in another pool. Resolve lock held. */
+uint32_t publish_site_within(uint32_t site, uint32_t pool);
+
 /* Objects have been loaded or closed: addresses are looked up anew. Async-signal-safe. */
 void publish_forget(void);
 

@@ -179,28 +179,40 @@ static bool describe_site(stats_site *s, uint32_t pool, const uintptr_t *pcs, un
     return true;
 }
 
-uint32_t publish_site(uint32_t pool, const uintptr_t *pcs, unsigned n)
+/* The row that holds this, made when new; the pool's base site when the table is full. */
+static uint32_t site_row(const stats_site *s)
 {
     stats_header *h = published;
-    stats_site s;
-    if (!n || !indexes_make())
-        return pool;
-    if (!describe_site(&s, pool, pcs, n)) {
-        h->sites_lost++;
-        return pool;
-    }
-    uint32_t at = (uint32_t)hash_bytes(&s, sizeof s) & sites.mask, count = h->site_count;
+    uint32_t at = (uint32_t)hash_bytes(s, sizeof *s) & sites.mask, count = h->site_count;
     for (; sites.cells[at]; at = (at + 1) & sites.mask)
-        if (memcmp(&stats_sites(h)[sites.cells[at] - 1], &s, sizeof s) == 0)
+        if (memcmp(&stats_sites(h)[sites.cells[at] - 1], s, sizeof *s) == 0)
             return sites.cells[at] - 1;
     if (count == h->site_max) {
         h->sites_lost++;
-        return pool;
+        return s->pool;
     }
-    stats_sites(h)[count] = s;
+    stats_sites(h)[count] = *s;
     count_to(&h->site_count, count + 1);
     sites.cells[at] = count + 1;
     return count;
+}
+
+uint32_t publish_site(uint32_t pool, const uintptr_t *pcs, unsigned n)
+{
+    stats_site s;
+    if (!n || !indexes_make())
+        return pool;
+    if (describe_site(&s, pool, pcs, n))
+        return site_row(&s);
+    published->sites_lost++;
+    return pool;
+}
+
+uint32_t publish_site_within(uint32_t site, uint32_t pool)
+{
+    stats_site s = stats_sites(published)[site];
+    s.pool = pool;
+    return indexes_make() ? site_row(&s) : pool;
 }
 
 stats_tally *publish_tally(uint32_t site)

@@ -219,7 +219,7 @@ static void put_frames(const report *r, uint32_t site, sink *out)
     sink_char(out, '\n', 1);
 }
 
-/* A pool's own site: calls whose stack was not looked at, and every realloc of its blocks. */
+/* A pool's own site: calls whose stack was not looked at. */
 static void put_base(const report_site *s, sink *out)
 {
     char n[16];
@@ -240,7 +240,7 @@ static void put_stack(const report *r, const report_site *s, sink *out)
 static void put_site(const report *r, const report_site *s, sink *out)
 {
     char allocs[16], bytes[16], live[16];
-    sink_text(out, "%8s %9s %9s ", count_text(allocs, s->allocs), bytes_text(bytes, s->bytes),
+    sink_text(out, "%8s %9s %9s ", count_text(allocs, s->allocs + s->reallocs), bytes_text(bytes, s->bytes),
               r->view.lives ? bytes_text(live, s->live_bytes) : "");
     put_stack(r, s, out);
 }
@@ -252,7 +252,8 @@ static void put_sites(const report *r, const report_pool *p, sink *out)
     top = top < p->site_count ? top : p->site_count;
     if (!p->site_count)
         return;
-    sink_text(out, "\n%s: %s calls asked for %s", p->name, count_text(calls, p->stats.allocs),
+    sink_text(out, "\n%s: %s calls asked for %s", p->name,
+              count_text(calls, p->stats.allocs + p->stats.reallocs),
               bytes_text(bytes, p->stats.alloc_bytes));
     sink_text(out, top < p->site_count ? "; the top %u of %u call-sites\n" : "; %u call-sites\n", top,
               p->site_count);

@@ -119,7 +119,7 @@ typedef enum poolmem_format {
 
 /* For poolmem_options.flags. */
 enum {
-    POOLMEM_PRIVATE = 1, /* one thread uses the pool: no lock is taken (all kinds but heap) */
+    POOLMEM_PRIVATE = 1, /* a hint: one thread alone uses the pool, so that its lock may be left out */
     POOLMEM_GROW = 2     /* arena: chain further chunks of the parent instead of being full */
 };
 
@@ -261,7 +261,9 @@ POOLMEM_CALL(void *, poolmem_alloc, (poolmem_pool * pool, size_t size), (pool, s
 
 /* The same at a power-of-two alignment; NULL and EINVAL when the kind cannot. */
 POOLMEM_CALL(void *, poolmem_alloc_aligned, (poolmem_pool * pool, size_t size, size_t align),
-             (pool, size, align), aligned_alloc(align, (size + align - 1) / align * align))
+             (pool, size, align),
+             align &&size <= (size_t)-1 - align ? aligned_alloc(align, (size + align - 1) / align * align)
+                                                : (void *)0)
 
 /* count * size zeroed bytes; NULL and ENOMEM also when the product wraps. */
 POOLMEM_CALL(void *, poolmem_calloc, (poolmem_pool * pool, size_t count, size_t size), (pool, count, size),
@@ -340,7 +342,7 @@ typedef struct poolmem_arena_point {
 } poolmem_arena_point;
 
 /* Zeroed bytes, 8-byte aligned, or aligned to any power of two. Size 0 gives a pointer not to be read. */
-POOLMEM_CALL(void *, poolmem_arena_alloc, (poolmem_pool * arena, size_t size), (arena, size), calloc(1, size))
+POOLMEM_CALL(void *, poolmem_arena_alloc, (poolmem_pool * arena, size_t size), (arena, size), (void *)0)
 POOLMEM_CALL(void *, poolmem_arena_alloc_aligned, (poolmem_pool * arena, size_t size, size_t align),
              (arena, size, align), (void *)0)
 

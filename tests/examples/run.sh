@@ -85,6 +85,10 @@ for cxx in g++ ${compilers#gcc}; do
     build $cxx examples/api/scope.cpp scope -std=c++11 -pedantic $header
     check "$cxx scope, C++11" "$(printf 'path in AI, node in Scene\nscratch 0\ntoo much is an exception')" $preload "$work/scope"
 done
+build gcc tests/api/absent.c absent $header -fsanitize=address,undefined
+check "absent" "all passed" env ASAN_OPTIONS=allocator_may_return_null=1 "$work/absent"
+build "g++ -x c++ -std=c++17 -fpermissive -w" tests/api/absent.c absent $header
+check "absent, C++" "all passed" "$work/absent"
 # libpool.a alone: zlib is only for who names the zip reader
 build gcc tests/api/static.c static -std=gnu11 -Iallocator "$prefix/lib/libpool.a"
 check "static, LIB" "lib with 3 entries" "$work/static" tests/fuzz/corpus-archive/lib

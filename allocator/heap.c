@@ -371,8 +371,12 @@ static void *locked_refused(front *f, pool_status s, size_t size, size_t align)
         full && (!__atomic_fetch_add(&p->counts.over_limit, 1, __ATOMIC_RELAXED) || p->over == OVER_ABORT);
     if (say && heap_full_hook && p->over != OVER_SPILL)
         heap_full_hook(p, size);
-    if (p->parent && (p->over != OVER_FAIL || s == POOL_ALIGN))
-        return serve_from(f->owner, p->parent, size, align);
+    if (p->parent && (p->over != OVER_FAIL || s == POOL_ALIGN)) {
+        void *served = serve_from(f->owner, p->parent, size, align);
+        if (served) /* refused here, but the program has got its memory */
+            __atomic_fetch_sub(&p->counts.failed, 1, __ATOMIC_RELAXED);
+        return served;
+    }
     f->owner->status = s;
     return NULL;
 }

@@ -84,14 +84,21 @@ static void put_bar(sink *out, uint64_t part, uint64_t whole)
     sink_char(out, '.', BAR_WIDTH - filled);
 }
 
+/* At the end a program has usually given everything back: then the peaks are what there is to compare. */
+static bool of_peak(const report *r)
+{
+    return r->source.reason == REASON_EXIT;
+}
+
 static void put_figures(const report *r, const pool_stats *s, const char *limit, const char *largest,
                         sink *out)
 {
     char live[16], peak[16], blocks[16], allocs[16], rate[16];
-    uint64_t whole = r->total.live_bytes;
-    unsigned share = whole ? (unsigned)(s->live_bytes * 100 / whole) : 0;
+    uint64_t part = of_peak(r) ? s->peak_bytes : s->live_bytes;
+    uint64_t whole = of_peak(r) ? r->total.peak_bytes : r->total.live_bytes;
+    unsigned share = whole ? (unsigned)((part * 200 / whole + 1) / 2) : 0;
     sink_text(out, " %9s %3u%% ", bytes_text(live, s->live_bytes), share > 100 ? 100 : share);
-    put_bar(out, s->live_bytes, whole);
+    put_bar(out, part, whole);
     sink_text(out, " %9s %6s %6s %6s %8s %8s\n", bytes_text(peak, s->peak_bytes),
               count_text(blocks, s->live_blocks), count_text(allocs, s->allocs),
               count_text(rate, per_second(r, s->allocs)), limit, largest);
@@ -118,7 +125,7 @@ static void put_pool(const report *r, const report_pool *p, sink *out)
 static void put_table(const report *r, sink *out)
 {
     sink_text(out, "%-*s %9s %4s %-*s %9s %6s %6s %6s %8s %8s\n", NAME_WIDTH, "pool", "live", "%", BAR_WIDTH,
-              "share", "peak", "blocks", "allocs", "per s", "limit", "free run");
+              of_peak(r) ? "of peaks" : "share", "peak", "blocks", "allocs", "per s", "limit", "free run");
     for (uint32_t i = 0; i < r->pool_count; i++)
         put_pool(r, &r->pools[r->order[i]], out);
     sink_text(out, "%-*s", NAME_WIDTH, "all pools");

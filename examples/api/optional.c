@@ -2,7 +2,7 @@
 /*
  * optional.c - the header-only way: the same program with and without the library. Nothing is linked; under
  * LD_PRELOAD=libpoolmem.so its pools are the process's own, without it push does nothing and alloc is malloc.
- *   cc optional.c -o optional && ./optional && LD_PRELOAD=libpoolmem.so ./optional
+ *   cc -I../../include optional.c -o optional && ./optional && LD_PRELOAD=libpoolmem.so ./optional
  */
 #include <poolmem.h>
 

@@ -24,6 +24,7 @@ FIGURES = ("limit_bytes", "live_bytes", "live_blocks", "peak_bytes", "allocs", "
            "over_limit", "committed_bytes", "free_bytes", "largest_free_bytes")
 POOL = {"name": str, "parent": (str, type(None)), "kind": str, **{name: int for name in FIGURES}, "sites": list}
 SITE = {"allocs": int, "bytes": int, "frames": list}
+RETAIL = {"true_free_bytes": int}
 TRACKED = {"live_bytes": int, "live_blocks": int}  # POOLMEM_TRACK
 KINDS = ("heap", "retail", "clump", "arena", "hunk")
 REASONS = ("signal", "exit", "request", "limit")
@@ -50,7 +51,7 @@ def check_shape(thing, shape, what):
 
 def check_pool(pool, names, busy):
     what = f"pool {pool.get('name')!r}"
-    check_shape(pool, POOL, what)
+    check_shape(pool, POOL | RETAIL if pool.get("kind") == "retail" else POOL, what)
     need(pool["kind"] in KINDS, f"{what}: kind {pool['kind']!r}")
     need(0 < len(pool["name"]) <= 63, f"{what}: name of {len(pool['name'])} characters")
     need(pool["parent"] is None or pool["parent"] in names, f"{what}: unknown parent {pool['parent']!r}")

@@ -43,6 +43,7 @@ typedef struct known_site {
 typedef struct caller_side {
     thread *owner;
     struct caller_side *next; /* of all ever made; set once */
+    uintptr_t within;         /* CFA of the call under way, 0 none */
     memo *memo, *spare;       /* spare: NULL or the one before */
     unsigned level;           /* of memo */
     unsigned settled;         /* entries made since it was new */
@@ -187,6 +188,8 @@ static const tag *tag_keep(caller_side *s, tag g)
 
 static const tag *site_tag_cold(thread *t, site_order *o)
 {
+    if (published->site_count == published->site_max)
+        return thread_base(t, o->pool);
     caller_resolving(site_resolving, o);
     const tag *g = o->site < STATS_POOLS ? NULL : tag_keep(t->caller, thread_tag(t, o->pool, o->site));
     return g ? g : thread_base(t, o->pool);
@@ -377,23 +380,45 @@ static const tag *entry_tag(thread *t, const memo_entry *e, entry_id entry, size
 }
 
 /* Takes the memo out of use and raises busy: what allocates from here on gets System's base tag. */
-static void enter(thread *t)
+static void enter(thread *t, uintptr_t cfa)
 {
     t->busy++;
+    t->caller->within = cfa;
     t->memo = memo_dead;
 }
 
 static void leave(thread *t)
 {
     give_back(t);
+    t->caller->within = 0;
     t->busy--;
+}
+
+static bool on_own_stack(const thread *t, uintptr_t address)
+{
+    return address - t->stack_lo < t->stack_hi - t->stack_lo;
+}
+
+/* Whether the call from cfa comes while another is under way. One that lies further in on the same stack can
+   only have been left by a longjmp out of a signal handler: what it was working on is dropped. */
+COLD static bool interrupted(thread *t, uintptr_t cfa)
+{
+    caller_side *s = t->caller;
+    if (!s || !s->within || cfa < s->within || !on_own_stack(t, cfa) || !on_own_stack(t, s->within))
+        return true;
+    if (!memo_renew(s, false))
+        memo_clear(s->memo);
+    s->chain.count = 0;
+    s->within = 0;
+    return --t->busy != 0;
 }
 
 HOT const tag *caller_tag_outer(thread *t, const memo_entry *e, entry_id entry, size_t size, uintptr_t cfa,
                                 uintptr_t rbp)
 {
     if (unlikely(t->busy)) /* a signal handler interrupted a look at the chain */
-        return thread_base(t, STATS_POOL_SYSTEM);
+        return caller_tag_cold(t, entry, size, cfa, rbp);
+    t->caller->within = cfa;
     t->busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     const tag *g = entry_tag(t, e, entry, size, (caller_frame){*(const stack_word *)(cfa - 8), cfa, rbp});
@@ -438,19 +463,33 @@ static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f
     return walked(t, entry, size, f);
 }
 
+/* POOLMEM_DEPTH=0: every call goes to the top of the pool stack; the memo says so as for any other. */
+static const tag *unwalked(thread *t, entry_id entry, caller_frame f)
+{
+    walk *w = &t->caller->walk;
+    const tag *g = thread_base(t, t->top);
+    refresh(t->caller);
+    w->frames = w->words = 0;
+    w->pool = RULE_NO_POOL;
+    w->uses_rbp = w->more = false;
+    if (current(t->caller))
+        remember(t->caller, memo_key(f.ret, entry, t->top_key), w, f.cfa, t->top, g);
+    return g;
+}
+
 COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
     caller_frame f = {*(const stack_word *)(cfa - 8), cfa, rbp};
     if (t == &cold_thread && (t = thread_start()) == &cold_thread)
         return thread_emergency_tag();
-    if (t->busy)
+    if (unlikely(t->busy) && interrupted(t, cfa))
         return thread_base(t, STATS_POOL_SYSTEM);
-    if (!config_now.depth || !t->caller)
+    if (!t->caller)
         return thread_base(t, t->top);
     int saved = errno;
     bool asked = t->memo != memo_dead;
-    enter(t);
-    const tag *g = resolve(t, entry, size, f, asked);
+    enter(t, cfa);
+    const tag *g = config_now.depth ? resolve(t, entry, size, f, asked) : unwalked(t, entry, f);
     leave(t);
     errno = saved;
     return g;
@@ -465,7 +504,7 @@ unsigned caller_walk(thread *t, caller_frame f, uintptr_t *pcs, unsigned max)
         return 1;
     int saved = errno;
     walk *w = &t->caller->walk;
-    enter(t);
+    enter(t, f.cfa);
     walk_run(w, t, f, ENTRY_COUNT, 0, max, false, ask);
     memcpy(pcs, w->pcs, w->frames * sizeof *pcs);
     leave(t);

@@ -213,6 +213,39 @@ static void forked(void)
     unclaimed();
 }
 
+/* A handler that leaves the cold half by longjmp: later calls are tagged as ever. */
+static void left_by_longjmp(void)
+{
+    jmp_buf back_here;
+    now = "after a longjmp";
+    for (volatile int i = 0; i < 3; i++) {
+        if (setjmp(back_here) == 0) {
+            caller_suspend(); /* so that the next call goes to the cold half */
+            config_now.verify = 0;
+            stub_escape = &back_here;
+            work_bysize();
+        }
+        stub_escape = NULL;
+        unclaimed();
+        work_pool4();
+    }
+}
+
+/* Without unwinding everything goes to the top of the pool stack. */
+static void no_depth(void)
+{
+    now = "depth 0";
+    config_now.depth = 0;
+    unclaimed();
+    wanted = 0;
+    recurse(3, 10);
+    self->top = 2;
+    wanted = 2;
+    recurse(3, 10);
+    self->top = 0;
+    config_now.depth = 32;
+}
+
 /* With the referee on, the cold half answers and compares each time. */
 static void verified(void)
 {
@@ -243,6 +276,8 @@ int main(void)
     smashed();
     forked();
     verified();
+    left_by_longjmp();
+    no_depth();
     printf("%lu tags (%lu walked), %lu wrong\n", checked, published->unwound, wrong);
     return wrong != 0;
 }

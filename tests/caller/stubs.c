@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static stats_header header;
+static stats_header header = {.site_max = 1u << 30};
 stats_header *published = &header;
 config config_now = {.depth = 32};
 thread cold_thread = {.memo = memo_dead};
@@ -110,8 +110,15 @@ verdict rules_verdict(const symbol_info *s)
     return (verdict){(int16_t)pool_in(s->name), by_size};
 }
 
+jmp_buf *stub_escape;
+
 int rules_decide(verdict v, entry_id entry, size_t size, unsigned depth)
 {
+    jmp_buf *away = stub_escape;
+    if (away) {
+        stub_escape = NULL;
+        longjmp(*away, 1);
+    }
     return v.conditional ? 7 + (size > 100) : v.pool;
 }
 

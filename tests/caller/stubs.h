@@ -10,6 +10,8 @@
 #include "caller.h"
 #include "config.h"
 
+#include <setjmp.h>
+
 typedef struct stub_site {
     uint32_t pool;
     unsigned frames;
@@ -20,5 +22,8 @@ typedef struct stub_site {
 const stub_site *stub_site_of(const tag *g, uint32_t *pool);
 /* What the rules claim for a return address, from its symbol; RULE_NO_POOL none. */
 int stub_pool_of(uintptr_t return_address);
+
+/* When set, the next decision leaves by a longjmp to it, as a signal handler might. */
+extern jmp_buf *stub_escape;
 
 #endif

@@ -1,7 +1,7 @@
 # Tests of the caller (tests/caller): the real unwinder and memo over stand-ins for the rest of the library,
 # compared with libunwind. make test-caller
 CALLER_OUT := $(B)/tests/caller
-CALLER_OBJ := $(patsubst interpose/%.c,$(B)/pic/interpose/%.o,$(addprefix interpose/,cfi.c pcrule.c unwind.c chain.c memo.c \
+CALLER_OBJ := $(patsubst interpose/%.c,$(B)/pic/interpose/%.o,$(addprefix interpose/,cfi.c pcrule.c unwind.c chain.c memo.c memo_learn.c \
               caller.c dl.c verify.c onstack.c))
 CALLER_HDR := $(wildcard tests/caller/*.h) $(HDR)
 CALLER_CC   = $(CC) $(CFLAGS_ALL) -iquote interpose -iquote tests/caller -ftls-model=initial-exec

@@ -20,12 +20,16 @@ static arena *of_pool(pool *p)
 
 static void *take_block(arena *a, size_t size)
 {
+    if (a->source)
+        return a->source->take(&a->pool, a->pool.parent, size);
     return a->pool.parent ? pool_get(a->pool.parent, size, 16) : os_map(size);
 }
 
 static void give_block(arena *a, void *block, size_t size)
 {
-    if (a->pool.parent)
+    if (a->source)
+        a->source->give(a->pool.parent, block);
+    else if (a->pool.parent)
         pool_free(a->pool.parent, block);
     else
         os_unmap(block, size);
@@ -47,6 +51,7 @@ bool arena_init(arena *a, int64_t size, const arena_options *options)
         return false;
     pool_init(&a->pool, &arena_ops, POOL_ARENA, o->name ? o->name : "arena", o->parent);
     a->pool.flags = POOL_QUICK_STATS;
+    a->source = o->source;
     char *base = take_block(a, (size_t)size);
     if (!base)
         return false;
@@ -286,8 +291,7 @@ static pool_status op_alloc(pool *p, const pool_request *r, void **out)
     return POOL_OK;
 }
 
-/* Bytes from `block` to the end of what its chunk has handed out; 0: not in a live part. */
-static size_t live_bytes_from(const arena *a, const void *block)
+size_t arena_bytes_from(const arena *a, const void *block)
 {
     for (const arena_chunk *c = a->current; c; c = c->prev) {
         size_t filled = c == a->current ? (size_t)(a->cursor - c->base) : c->filled;
@@ -306,7 +310,7 @@ static bool is_last(const arena *a, const void *block)
 static pool_status op_free(pool *p, void *block)
 {
     const arena *a = of_pool(p);
-    if (!live_bytes_from(a, block) && !is_last(a, block))
+    if (!arena_bytes_from(a, block) && !is_last(a, block))
         return POOL_FOREIGN;
     return a->strict ? POOL_UNSUPPORTED : POOL_OK;
 }
@@ -314,7 +318,7 @@ static pool_status op_free(pool *p, void *block)
 static pool_status op_resize(pool *p, void *block, const pool_request *r, void **out)
 {
     arena *a = of_pool(p);
-    size_t old = live_bytes_from(a, block);
+    size_t old = arena_bytes_from(a, block);
     if (!old && !is_last(a, block))
         return POOL_FOREIGN;
     if (!r->size)
@@ -371,7 +375,7 @@ static size_t op_report_leaks(pool *p)
 static size_t op_describe(pool *p, const void *block, char *out, size_t cap)
 {
     const arena *a = of_pool(p);
-    size_t left = live_bytes_from(a, block);
+    size_t left = arena_bytes_from(a, block);
     return fmt_text(out, cap,
                     left ? "%p: in arena %s, %zu bytes below its cursor" : "%p: not live in arena %s", block,
                     p->name, left);

@@ -40,10 +40,17 @@ typedef struct arena_mark {
     uint32_t serial; /* which mark; 0: too deep to be checked */
 } arena_mark;
 
+/* Where an arena's memory comes from, when pool_get and pool_free of the parent will not do. */
+typedef struct arena_source {
+    void *(*take)(pool *arena, pool *parent, size_t size); /* 16-byte aligned, or NULL */
+    void (*give)(pool *parent, void *block);
+} arena_source;
+
 typedef struct arena_options {
-    const char *name; /* of the pool; NULL: "arena" */
-    pool *parent;     /* who gives the memory; NULL: a mapping of its own */
-    size_t chunk;     /* not 0: grow by chunks of at least this many bytes instead of being full */
+    const char *name;           /* of the pool; NULL: "arena" */
+    pool *parent;               /* who gives the memory; NULL: a mapping of its own */
+    size_t chunk;               /* not 0: grow by chunks of at least this many bytes instead of being full */
+    const arena_source *source; /* with a parent; NULL: the parent's own calls */
 } arena_options;
 
 /* Zero it before arena_init; it must not move while in use. */
@@ -54,8 +61,9 @@ typedef struct arena {
     uint64_t dead;   /* blocks given back since init */
     arena_chunk *current;
     arena_chunk first;
-    size_t peak;           /* as of the last restore; arena_peak() tells it now */
-    size_t chunk;          /* options.chunk */
+    size_t peak;  /* as of the last restore; arena_peak() tells it now */
+    size_t chunk; /* options.chunk */
+    const arena_source *source;
     char *last, *last_end; /* the last block of pool_alloc: may grow in place while nothing follows */
     uint32_t serial;       /* of the newest mark */
     uint32_t marks;        /* remembered */
@@ -101,6 +109,8 @@ INLINE void *arena_alloc_aligned(arena *a, int64_t bytes, size_t align)
 
 size_t arena_used(const arena *a);
 size_t arena_size(const arena *a);
+/* Bytes from a block to the end of what its chunk has handed out: the most that it can hold; 0: not live. */
+size_t arena_bytes_from(const arena *a, const void *block);
 size_t arena_peak(const arena *a);
 
 arena_mark arena_get_mark(arena *a);

@@ -128,21 +128,9 @@ poolmem_kind poolmem_pool_kind(const poolmem_pool *p)
     return p ? (poolmem_kind)core(p)->kind : POOLMEM_HEAP;
 }
 
-/* A pool outside the world (a hunk), or in a fragment of it (a small arena): by its range. */
-static pool *by_range(uintptr_t address)
-{
-    pool *best = NULL;
-    for (uint32_t i = 0; i < pools_count(); i++) {
-        pool *p = pools_get(i);
-        if (p->kind != POOL_HEAP && !(p->flags & POOL_GONE) && pool_contains(p, (void *)address))
-            best = p; /* a later one can only lie deeper */
-    }
-    return best;
-}
-
 static pool *pool_at(const void *address)
 {
-    pool *fixed = by_range((uintptr_t)address);
+    pool *fixed = pools_by_range(address); /* also one that lies in another */
     return fixed ? fixed : pools_of(address);
 }
 
@@ -271,33 +259,16 @@ void *poolmem_calloc(poolmem_pool *p, size_t count, size_t size)
     return out ? memset(out, 0, bytes) : NULL;
 }
 
-/* Blocks of pools that free() cannot find: hunks, small arenas. */
-static pool *unmarked(const void *block)
-{
-    pool *p = by_range((uintptr_t)block);
-    return p && !(world_owns(block) && pools_fixed(block)) ? p : NULL;
-}
-
 void poolmem_free(void *block)
 {
-    caller_frame f = CALLER_HERE();
-    pool *p = block ? unmarked(block) : NULL;
-    if (p)
-        pool_free(p, block);
-    else
-        free_tagged(block, f, "poolmem_free");
+    free_tagged(block, CALLER_HERE(), "poolmem_free");
 }
 
 void *poolmem_realloc(poolmem_pool *p, void *block, size_t size)
 {
     caller_frame f = CALLER_HERE();
-    void *out = NULL;
     if (!block)
         return alloc_in(or_current(p), size, 0);
-    pool *owner = unmarked(block);
-    if (owner)
-        return pool_resize(owner, block, &(pool_request){.size = size}, &out) == POOL_OK ? out
-                                                                                         : fail_with(ENOMEM);
     if (size)
         return realloc_block(block, size, f.cfa, f.rbp);
     free_tagged(block, f, "poolmem_realloc");
@@ -306,8 +277,7 @@ void *poolmem_realloc(poolmem_pool *p, void *block, size_t size)
 
 size_t poolmem_size(const void *block)
 {
-    pool *p = block ? unmarked(block) : NULL;
-    return p ? pool_size(p, block) : usable_size(block);
+    return usable_size(block);
 }
 
 /* --- reports ------------------------------------------------------------------------------------ */

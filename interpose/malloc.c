@@ -8,6 +8,7 @@
  * Locking: none here. Cost: see heap.h and caller.h.
  */
 #include "alloc_entry.h"
+#include "arena.h"
 #include "aside.h"
 #include "config.h"
 #include "misuse.h"
@@ -88,8 +89,12 @@ static heap_thread *my_side(void)
 
 static pool_status free_owned(void *p)
 {
-    pool *fixed = pools_fixed(p);
-    return fixed ? pool_free(fixed, p) : heap_free_cold(my_side(), p);
+    pool *fixed = pools_fixed_anywhere(p);
+    if (unlikely(fixed != NULL)) {
+        pool_status s = pool_free(fixed, p);
+        return s == POOL_UNSUPPORTED ? POOL_OK : s; /* a strict arena keeps it, as it was told */
+    }
+    return world_owns(p) ? heap_free_cold(my_side(), p) : POOL_FOREIGN;
 }
 
 void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
@@ -103,7 +108,7 @@ void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
     int saved = errno;
     if (unlikely(config_now.track))
         track_free(p);
-    pool_status s = world_owns(p) ? free_owned(p) : POOL_FOREIGN;
+    pool_status s = free_owned(p);
     if (unlikely(s != POOL_OK))
         misuse_report(call, p, s, frame_at(cfa, rbp));
     errno = saved;
@@ -111,10 +116,12 @@ void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
 
 size_t usable_size(const void *p)
 {
-    if (!p || !world_owns(p))
-        return p && aside_now.malloc_usable_size ? aside_now.malloc_usable_size((void *)p) : 0;
-    pool *fixed = pools_fixed(p);
-    return fixed ? pool_size(fixed, p) : heap_usable(p);
+    pool *fixed = p ? pools_fixed_anywhere(p) : NULL;
+    if (fixed || !p)
+        return fixed ? pool_size(fixed, p) : 0;
+    if (world_owns(p))
+        return heap_usable(p);
+    return aside_now.malloc_usable_size ? aside_now.malloc_usable_size((void *)p) : 0;
 }
 
 /* --- realloc -------------------------------------------------------------------------------------- */
@@ -141,32 +148,58 @@ static void *copy_foreign(void *p, size_t size)
     return to;
 }
 
-static void *resize_owned(void *p, size_t size, pool *fixed)
+static bool is_misuse(pool_status s)
 {
-    void *to;
+    return s == POOL_INVALID || s == POOL_DOUBLE_FREE || s == POOL_FOREIGN;
+}
+
+/* What may be copied of a block: an arena keeps no sizes. */
+static size_t content_size(pool *p, const void *block)
+{
+    return p->kind == POOL_ARENA ? arena_bytes_from((const arena *)p, block) : pool_size(p, block);
+}
+
+/* A clump cannot resize and a full pool may spill: then moved to where an allocation would be served. */
+static pool_status resize_fixed(pool *p, void *block, size_t size, void **to)
+{
+    pool_status s = pool_resize(p, block, &(pool_request){.size = size, .align = GRANULE}, to);
+    if (s == POOL_OK || is_misuse(s))
+        return s;
+    void *moved = front_alloc_aligned(thread_base(self, p->id)->front, size, GRANULE);
+    if (!moved)
+        return POOL_NOMEM;
+    size_t old = content_size(p, block);
+    memcpy(moved, block, old < size ? old : size);
+    s = pool_free(p, block);
+    if (is_misuse(s)) { /* only a clump has not looked before */
+        free_owned(moved);
+        my_side()->served = NULL;
+        return s;
+    }
+    *to = moved;
+    return POOL_OK;
+}
+
+/* NULL: the status says why. */
+static void *resize_owned(void *p, size_t size, pool *fixed, pool_status *why)
+{
+    void *to = NULL;
+    *why = POOL_NOMEM;
     if (size > SIZE_LIMIT)
         return NULL;
     if (!fixed)
         return heap_resize(my_side(), p, size);
-    if (pool_resize(fixed, p, &(pool_request){.size = size, .align = GRANULE}, &to) == POOL_OK)
-        return to;
-    /* A clump cannot resize and a full pool may spill: moved to where an allocation would be served. */
-    to = front_alloc_aligned(thread_base(self, fixed->id)->front, size, GRANULE);
-    size_t old = pool_size(fixed, p);
-    if (to) {
-        memcpy(to, p, old < size ? old : size);
-        pool_free(fixed, p);
-    }
+    *why = resize_fixed(fixed, p, size, &to);
     return to;
 }
 
 /* The old record goes first: as soon as the block has moved another thread may have its address. */
-static void *resize_tracked(void *p, size_t size, pool *fixed, caller_frame f)
+static void *resize_tracked(void *p, size_t size, pool *fixed, caller_frame f, pool_status *why)
 {
     size_t old_size;
     uint32_t old_site;
     bool known = track_take(p, &old_size, &old_site);
-    void *to = resize_owned(p, size, fixed);
+    void *to = resize_owned(p, size, fixed, why);
     if (to)
         track_alloc(to, usable_size(to), caller_tag(self, ENTRY_REALLOC, size, f)->tally->site);
     else if (known)
@@ -176,21 +209,20 @@ static void *resize_tracked(void *p, size_t size, pool *fixed, caller_frame f)
 
 void *realloc_block(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
-    pool_status s = POOL_FOREIGN;
-    pool *fixed = NULL;
-    if (likely(world_owns(p))) {
-        fixed = pools_fixed(p);
-        s = fixed ? POOL_OK : heap_judge(p);
-    }
+    pool *fixed = pools_fixed_anywhere(p);
+    pool_status s = fixed ? POOL_OK : likely(world_owns(p)) ? heap_judge(p) : POOL_FOREIGN;
     if (unlikely(s != POOL_OK)) {
         misuse_report("realloc", p, s, frame_at(cfa, rbp));
         return s == POOL_FOREIGN ? copy_foreign(p, size) : no_memory();
     }
     uint32_t id = fixed ? fixed->id : block_of(p)->heap;
-    void *to = unlikely(config_now.track) ? resize_tracked(p, size, fixed, frame_at(cfa, rbp))
-                                          : resize_owned(p, size, fixed);
-    if (unlikely(!to))
+    void *to = unlikely(config_now.track) ? resize_tracked(p, size, fixed, frame_at(cfa, rbp), &s)
+                                          : resize_owned(p, size, fixed, &s);
+    if (unlikely(!to)) {
+        if (is_misuse(s))
+            misuse_report("realloc", p, s, frame_at(cfa, rbp));
         return no_memory();
+    }
     count_realloc(id, size, frame_at(cfa, rbp));
     return to;
 }

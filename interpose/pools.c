@@ -73,9 +73,18 @@ pool *pools_fixed(const void *p)
     return likely(!outer) ? NULL : deepest(outer, p);
 }
 
+pool *pools_by_range(const void *p)
+{
+    pool *best = NULL;
+    for (uint32_t i = 0; i < pools_count(); i++)
+        if (table[i]->kind != POOL_HEAP && !(table[i]->flags & POOL_GONE) && pool_contains(table[i], p))
+            best = table[i]; /* a later one can only lie deeper */
+    return best;
+}
+
 pool *pools_of(const void *p)
 {
-    pool *fixed = world_owns(p) ? pools_fixed(p) : NULL;
+    pool *fixed = pools_fixed_anywhere(p);
     heap *h = fixed ? NULL : heap_of(p);
     return fixed ? fixed : h ? &h->pool : NULL;
 }

@@ -40,7 +40,14 @@ pool *pools_parent(const pool *p);
 front *pools_front(thread *t, uint32_t id);
 /* The fixed-size pool that lives at an address of the world, the deepest one; NULL: none does. */
 pool *pools_fixed(const void *p);
-/* The pool that holds an address of the world, NULL none. */
+/* The fixed-size pool whose range holds an address, the deepest one; NULL: none does. Slow. */
+pool *pools_by_range(const void *p);
+/* The fixed-size pool at any address: of the world, or a hunk, which has its memory from the system. */
+INLINE pool *pools_fixed_anywhere(const void *p)
+{
+    return world_owns(p) ? pools_fixed(p) : pools_by_range(p);
+}
+/* The pool that holds an address, NULL none. */
 pool *pools_of(const void *p);
 
 bool pools_fork_prepare(void); /* false: this thread held the lock already */

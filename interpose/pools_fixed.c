@@ -22,7 +22,8 @@ static const size_t struct_bytes[POOL_KINDS] = {[POOL_RETAIL] = sizeof(retail_po
 static void *take_block(pool *p, pool *parent, size_t size)
 {
     if (parent->kind == POOL_HEAP)
-        return heap_host(&self->heap, (heap *)parent, size > FRAGMENT_MAX ? size : FRAGMENT_MAX + 1, p);
+        return heap_host(heap_thread_self(), (heap *)parent, size > FRAGMENT_MAX ? size : FRAGMENT_MAX + 1,
+                         p);
     parent->flags |= POOL_HOSTS;
     return pool_get(parent, size, CLUMP_ALIGN);
 }
@@ -42,15 +43,28 @@ static bool lay_clump(pool *p, const pool_spec *s, pool *parent)
     return true;
 }
 
+/* Chunks are runs, never fragments: the first bytes of a fragment would be taken for a block of the heap's.
+ */
+static void *take_chunk(pool *p, pool *parent, size_t size)
+{
+    void *chunk = take_block(p, parent, size);
+    heap_thread_self()->served = NULL; /* who served the chunk is not who serves the program's request */
+    return chunk;
+}
+
+static void give_chunk(pool *parent, void *chunk)
+{
+    if (parent->kind != POOL_HEAP)
+        pool_free(parent, chunk);
+    else if (heap_mark_host(chunk, NULL))
+        heap_free_cold(heap_thread_self(), chunk);
+}
+
 static bool lay_arena(pool *p, const pool_spec *s, pool *parent)
 {
-    arena *a = (arena *)p;
-    arena_options o = {.name = s->name, .parent = parent, .chunk = s->chunk};
-    if (!arena_init(a, (int64_t)s->size, &o))
-        return false;
-    if (parent->kind == POOL_HEAP && world_owns(a->first.base))
-        heap_mark_host(a->first.base, p); /* a small one is a fragment: it is found by its range alone */
-    return true;
+    static const arena_source chunks = {take_chunk, give_chunk};
+    arena_options o = {.name = s->name, .parent = parent, .chunk = s->chunk, .source = &chunks};
+    return arena_init((arena *)p, (int64_t)s->size, &o);
 }
 
 static bool lay_hunk(pool *p, const pool_spec *s, pool *parent)
@@ -92,8 +106,8 @@ pool_status pools_end_fixed(pool *p)
 {
     pool *parent = pools_parent(p);
     void *home = (void *)p->first;
-    bool hosted = home && world_owns(home) && parent->kind == POOL_HEAP && heap_mark_host(home, NULL);
-    bool by_us = hosted && (p->kind == POOL_RETAIL || p->kind == POOL_CLUMP);
+    bool by_us = (p->kind == POOL_RETAIL || p->kind == POOL_CLUMP) && home && world_owns(home) &&
+                 parent->kind == POOL_HEAP && heap_mark_host(home, NULL);
     pool was = *p;
     pool_status s = end_fixed(p);
     *p = was; /* arenas and hunks end as zeros, but the row still tells name and kind */

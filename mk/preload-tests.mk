@@ -8,7 +8,7 @@ PROMISE_BIN  := $(patsubst tests/preload/%.c,$(PROMISE_OUT)/%,$(wildcard tests/p
 PROMISE_LIB  := $(patsubst tests/preload/lib/%.c,$(PROMISE_OUT)/%.so,$(wildcard tests/preload/lib/*.c tests/preload/lib/deep/*.c))
 PROMISE_HDR  := $(wildcard tests/preload/*.h)
 # -fno-builtin: the compiler must not drop or fold the very calls under test
-PROMISE_FLAGS = -O1 -g $(WARN) -Wno-unknown-warning-option -Wno-use-after-free -fno-builtin -D_GNU_SOURCE -pthread
+PROMISE_FLAGS = -O1 -g $(WARN) -Wno-unknown-warning-option -Wno-use-after-free -fno-builtin -D_GNU_SOURCE -Iinclude -pthread
 PROMISE_LINK_count_preload = -fexceptions
 PROMISE_LINK_deep_caller   = -Wl,-rpath,'$$ORIGIN/deep' -Wl,--enable-new-dtags
 RUNNER_SRC   := $(wildcard tests/preload/runner/*.c)

@@ -243,7 +243,8 @@ POOLMEM_CALL(poolmem_status, poolmem_pool_check, (poolmem_pool * pool), (pool), 
 /* --- the pool stack of the calling thread ---------------------------------------------------------- */
 
 /* From here on, what no rule claims is served by `pool`. POOLMEM_FULL: nested too deep; POOLMEM_INVALID:
- * NULL. */
+   NULL. What an arena or a hunk serves is freed by mark, reset or destroy: free() of it is accepted and does
+   nothing. */
 POOLMEM_CALL(poolmem_status, poolmem_pool_push, (poolmem_pool * pool), (pool), POOLMEM_OK)
 
 /* Undoes the last push. `pool` is the one expected on top (NULL: whatever is there): POOLMEM_MISMATCH when it

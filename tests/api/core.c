@@ -285,6 +285,27 @@ static void keep_line(poolmem_level level, const char *line, void *arg)
         snprintf(arg, 100, "%s", line);
 }
 
+/* What malloc gives while an arena or a hunk is on top is found by free and realloc, in every chunk. */
+static void pushed(poolmem_kind kind, size_t size, unsigned flags)
+{
+    poolmem_options o = {.size = size, .flags = flags};
+    poolmem_pool *p = poolmem_pool_create("Pushed", NULL, kind, &o);
+    int wrong = 0;
+    CHECK(poolmem_pool_push(p) == POOLMEM_OK);
+    for (int i = 1; i < 100; i++) {
+        unsigned char *a = malloc((size_t)i);
+        memset(a, i, (size_t)i);
+        unsigned char *b = realloc(a, (size_t)i * 2);
+        wrong += !b || (uintptr_t)b % 16 || poolmem_pool_of(b) != p || b[0] != i || b[i - 1] != i;
+        free(b);
+    }
+    CHECK(poolmem_pool_pop(p) == POOLMEM_OK);
+    CHECK(wrong == 0);
+    CHECK(poolmem_pool_check(p) == POOLMEM_OK);
+    CHECK(kind == POOLMEM_HUNK || poolmem_arena_reset(p) == POOLMEM_OK);
+    CHECK(poolmem_pool_destroy(p) == POOLMEM_OK);
+}
+
 static void messages(void)
 {
     char line[100] = "";
@@ -356,6 +377,10 @@ int main(void)
     limits();
     reports();
     engine_kinds();
+    pushed(POOLMEM_ARENA, 30000, 0);
+    pushed(POOLMEM_ARENA, 1 << 20, 0);
+    pushed(POOLMEM_ARENA, 4096, POOLMEM_GROW);
+    pushed(POOLMEM_HUNK, 1 << 20, 0);
     messages();
     making_and_ending();
     threads();

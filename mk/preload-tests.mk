@@ -2,6 +2,7 @@
 #   make test-preload          every case under build/libpoolmem.so
 #   make test-preload-glibc    the cases that state the C library's own semantics, without the library
 #   PROMISE_ONLY=WORD          only the cases whose name contains WORD
+#   PROMISE_ENV='NAME=VALUE'   added to the environment of every case
 PROMISE_OUT  := $(B)/tests/preload
 PROMISE_BIN  := $(patsubst tests/preload/%.c,$(PROMISE_OUT)/%,$(wildcard tests/preload/*.c)) \
                 $(patsubst tests/preload/%.cpp,$(PROMISE_OUT)/%,$(wildcard tests/preload/*.cpp))

@@ -88,7 +88,7 @@ ParameterizedTestParameters(promises, holds)
 
 ParameterizedTest(const size_t *number, promises, holds)
 {
-    hold(&promises[*number], NULL);
+    hold(&promises[*number], getenv("PROMISE_ENV"));
 }
 
 static struct criterion_test_params wanted_again(void)

@@ -40,7 +40,7 @@ static uint64_t hash_special(const memo_head *h, const memo_query *q)
 {
     uint64_t x = h->key;
     for (unsigned i = 0; h->places && i < MEMO_WORDS; i++)
-        x += word_of(q->cfa, h->at[i]) * weight[i];
+        x += word_of(q->cfa, h->at[i]) * memo_weight[i];
     x ^= h->by_rbp ? mix_register(q->rbp - q->cfa) : 0;
     return x ^ (h->by_top ? mix_top(q->top) : 0);
 }
@@ -51,7 +51,7 @@ INLINE uint64_t hash_stack(const memo_head *h, const memo_query *q)
         return hash_special(h, q);
     uint64_t x = h->key;
     for (unsigned i = 0; i < MEMO_WORDS; i++)
-        x += memo_word(q->cfa, h->at[i]) * weight[i];
+        x += memo_word(q->cfa, h->at[i]) * memo_weight[i];
     return x;
 }
 
@@ -96,7 +96,7 @@ HOT const memo_entry *memo_select(memo *m, const memo_head *h, const memo_query 
         if (h->kind == MEMO_SPLIT) {
             if (h->has_others && count < OTHERS)
                 others[count++] = others_key(h->key);
-            h = memo_head_find(m, child_key(hash_stack(h, q)));
+            h = memo_head_find(m, memo_child_key(hash_stack(h, q)));
             continue;
         }
         const memo_entry *e = select_end(m, h, q);

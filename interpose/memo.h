@@ -178,6 +178,30 @@ INLINE memo_head *memo_head_find(memo *m, uint64_t key)
     return h->key == key ? h : NULL;
 }
 
+/* Of the discriminating words in the hash. */
+static const uint64_t memo_weight[MEMO_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu,
+                                                 0xff51afd7ed558ccdu, 0xd6e8feb86659fd93u};
+
+INLINE uint64_t memo_child_key(uint64_t x)
+{
+    return ((x + 1) * memo_weight[1] ^ x >> 29) | (uint64_t)1 << 63; /* no return address has that bit */
+}
+
+/* From a quick head down: SPLITs by one plain word, then one entry's words. NULL: not known in this way. The
+   words that choose are read without an order, so they must lie in the thread's own stack. */
+INLINE const memo_entry *memo_descend(const memo *m, uint64_t key, uintptr_t cfa, uintptr_t lo, uintptr_t hi)
+{
+    const uint64_t weight = memo_weight[0] + memo_weight[1] + memo_weight[2] + memo_weight[3];
+    const memo_head *h = memo_first(m, key);
+    while (h->quick == ~key) {
+        if (unlikely(cfa < lo || cfa + h->extent > hi))
+            return NULL;
+        key = memo_child_key(key + memo_word(cfa, h->at[0]) * weight);
+        h = memo_first(m, key);
+    }
+    return likely(h->quick == key) && likely(memo_matches_plain(h->entry, cfa)) ? h->entry : NULL;
+}
+
 /* Where a thread looks: its stack pointer after the call and so on, for the slower half of a look-up. */
 typedef struct memo_query {
     uintptr_t cfa, rbp;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { SPLIT_DEPTH = 12, NO_HEAD = 0xffff, MOVES = 8 };
+enum { SPLIT_DEPTH = 12, QUICK_DEPTH = 6, NO_HEAD = 0xffff, MOVES = 8 };
 enum { DEPTH_ALL = 32, DEPTH_FEW = 16, DEPTH_MANY = 8 }; /* frames that an entry tells */
 
 /* --- entries ---------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ static uint64_t entry_hash(const memo_head *h, const memo_entry *e)
 {
     uint64_t x = h->key;
     for (unsigned i = 0; h->places && i < MEMO_WORDS; i++)
-        x += entry_value(e, (unsigned)entry_word(e, h->at[i])) * weight[i];
+        x += entry_value(e, (unsigned)entry_word(e, h->at[i])) * memo_weight[i];
     x ^= h->by_rbp ? mix_register((e->rbp - (uint64_t)1) * 8) : 0;
     return x ^ (h->by_top ? mix_top(e->top) : 0);
 }
@@ -313,7 +313,7 @@ static void split(memo *m, memo_head *h, memo_entry *e, unsigned depth)
     forget_discriminators(h);
     discriminate(h, d);
     h->kind = MEMO_SPLIT;
-    h->quick = 0;
+    h->quick = h->places == 1 && !h->special ? ~key : 0;
     h->first = 0;
     place(m, key, e, depth);
     while (at) {
@@ -369,6 +369,10 @@ static void place_second(memo *m, memo_head *h, memo_entry *e, unsigned depth)
         chain(m, h, e);
         return;
     }
+    if (d.what == DIFFER_WORD && !(d.at & MEMO_RELATIVE) && depth < QUICK_DEPTH) {
+        split(m, h, e, depth);
+        return;
+    }
     forget_discriminators(h);
     if (!all_have(m, h, e, d)) { /* claimed for one pool on top of the stack and not for another */
         h->kind = MEMO_WALK;
@@ -384,13 +388,13 @@ static void place_second(memo *m, memo_head *h, memo_entry *e, unsigned depth)
 
 static uint64_t quick_key(uint64_t key, const memo_entry *e)
 {
-    return e->special || e->onward || key >> 63 ? 0 : key;
+    return e->special || e->onward ? 0 : key;
 }
 
 static void place_below(memo *m, memo_head *h, memo_entry *e, unsigned depth)
 {
     if (discriminated(h, e)) {
-        place(m, child_key(entry_hash(h, e)), e, depth + 1);
+        place(m, memo_child_key(entry_hash(h, e)), e, depth + 1);
         return;
     }
     h->has_others = true;

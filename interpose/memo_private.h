@@ -13,10 +13,6 @@ INLINE memo_entry *entry_at(const memo *m, uint32_t offset)
     return (memo_entry *)((uintptr_t)m + offset);
 }
 
-/* Of the discriminating words in the hash. */
-static const uint64_t weight[MEMO_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0xff51afd7ed558ccdu,
-                                            0xd6e8feb86659fd93u};
-
 INLINE uint64_t mix_register(uint64_t rbp)
 {
     return (rbp + 1) * 0xa0761d6478bd642fu;
@@ -47,15 +43,10 @@ INLINE const memo_entry *indexed(const memo *m, const memo_head *h, size_t i, ui
     return &m->head[e->head] == h ? e : NULL;
 }
 
-INLINE uint64_t child_key(uint64_t x)
-{
-    return ((x + 1) * weight[1] ^ x >> 29) | (uint64_t)1 << 63; /* no return address has that bit */
-}
-
 /* The head of those stacks that lack a word by which the head of this key is split. */
 INLINE uint64_t others_key(uint64_t key)
 {
-    return (key * weight[3] ^ key >> 17) | (uint64_t)1 << 63;
+    return (key * memo_weight[3] ^ key >> 17) | (uint64_t)1 << 63;
 }
 
 #endif

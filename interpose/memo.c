@@ -38,7 +38,7 @@ bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
 
 static uint64_t hash_special(const memo_head *h, const memo_query *q)
 {
-    uint64_t x = h->key;
+    uint64_t x = h->key * MEMO_MIX;
     for (unsigned i = 0; h->places && i < MEMO_WORDS; i++)
         x += word_of(q->cfa, h->at[i]) * memo_weight[i];
     x ^= h->by_rbp ? mix_register(q->rbp - q->cfa) : 0;
@@ -49,7 +49,7 @@ INLINE uint64_t hash_stack(const memo_head *h, const memo_query *q)
 {
     if (unlikely(h->special))
         return hash_special(h, q);
-    uint64_t x = h->key;
+    uint64_t x = h->key * MEMO_MIX;
     for (unsigned i = 0; i < MEMO_WORDS; i++)
         x += memo_word(q->cfa, h->at[i]) * memo_weight[i];
     return x;

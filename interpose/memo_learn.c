@@ -140,7 +140,7 @@ static bool entry_has(const memo_entry *e, difference d)
 /* hash_stack for the stack that the entry stands for; it has every discriminator of h. */
 static uint64_t entry_hash(const memo_head *h, const memo_entry *e)
 {
-    uint64_t x = h->key;
+    uint64_t x = h->key * MEMO_MIX;
     for (unsigned i = 0; h->places && i < MEMO_WORDS; i++)
         x += entry_value(e, (unsigned)entry_word(e, h->at[i])) * memo_weight[i];
     x ^= h->by_rbp ? mix_register((e->rbp - (uint64_t)1) * 8) : 0;
@@ -260,7 +260,7 @@ static memo_entry *index_put(memo *m, memo_head *h, memo_entry *e)
             return NULL;
         }
     }
-    size_t way = m->index[i] == 0 ? 0 : m->index[i ^ 1] == 0 ? 1 : (x >> 20) & 1;
+    size_t way = m->index[i] == 0 ? 0 : m->index[i ^ 1] == 0 ? 1 : m->used >> 3 & 1;
     m->index[i ^ way] = word;
     return NULL;
 }

@@ -246,6 +246,40 @@ static void no_depth(void)
     config_now.depth = 32;
 }
 
+/* Many calls that share their outer frames must not drive each other out of the memo. */
+#define SITE(n)                                                                                              \
+    __attribute__((noinline)) static void site_##n(void)                                                     \
+    {                                                                                                        \
+        entry_lean(10, check, NULL);                                                                         \
+        __asm__ volatile("" ::: "memory");                                                                   \
+    }
+SITE(0)
+SITE(1) SITE(2) SITE(3) SITE(4) SITE(5) SITE(6) SITE(7) static void (*const site[])(void) = {
+    site_0, site_1, site_2, site_3, site_4, site_5, site_6, site_7};
+
+__attribute__((noinline)) static void one_caller(unsigned n)
+{
+    site[n]();
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void other_caller(unsigned n)
+{
+    site[n]();
+    __asm__ volatile("" ::: "memory");
+}
+
+static void shared_outer_frames(void)
+{
+    uint64_t before = published->unwound;
+    now = "shared outer frames";
+    wanted = self->top;
+    for (unsigned i = 0; i < 4000; i++)
+        (i & 8 ? one_caller : other_caller)(i & 7);
+    if (published->unwound - before > 200 && wrong++ < 5)
+        fprintf(stderr, "%s: 16 stacks were walked %lu times\n", now, published->unwound - before);
+}
+
 /* With the referee on, the cold half answers and compares each time. */
 static void verified(void)
 {
@@ -276,6 +310,7 @@ int main(void)
     smashed();
     forked();
     verified();
+    shared_outer_frames();
     left_by_longjmp();
     no_depth();
     printf("%lu tags (%lu walked), %lu wrong\n", checked, published->unwound, wrong);

@@ -26,6 +26,7 @@
 
 enum {
     LEVELS = 7,          /* memo sizes: 84 KiB to 5.3 MiB */
+    MODEST = 192 << 10,  /* bytes of a memo that any process may have */
     GROW_NS = 32 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
     SITES_FIRST = 128,   /* cells of a thread's table of sites */
     SITES_MAX = 1 << 17, /* and at most */
@@ -230,7 +231,7 @@ static uint64_t outer_key(const tag *inner, uint32_t pool, uintptr_t claimer)
 /* An empty memo, or a larger one that knows as much, in place of the full one; false: no memory for it. */
 static bool memo_renew(caller_side *s, bool larger)
 {
-    larger = larger && s->level + 1 < LEVELS;
+    larger = larger && s->level + 1 < LEVELS && affordable((uint64_t)s->memo->size * 2);
     unsigned level = s->level + larger;
     memo *fresh = s->spare && memo_level(s->spare) == level ? s->spare : memo_create(level);
     if (!fresh)

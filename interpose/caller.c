@@ -228,6 +228,12 @@ static uint64_t outer_key(const tag *inner, uint32_t pool, uintptr_t claimer)
 
 /* --- a thread's memo ---------------------------------------------------------------------------------- */
 
+/* A memo is worth memory only in proportion to what the process holds. */
+static bool affordable(uint64_t bytes)
+{
+    return bytes <= MODEST || bytes <= relaxed_load(&world.taken) / 32;
+}
+
 /* An empty memo, or a larger one that knows as much, in place of the full one; false: no memory for it. */
 static bool memo_renew(caller_side *s, bool larger)
 {

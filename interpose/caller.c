@@ -17,6 +17,8 @@
 #include "onstack.h"
 #include "os.h"
 #include "publish.h"
+#include "raw.h"
+#include "sandbox.h"
 #include "verify.h"
 
 #include <errno.h>
@@ -228,10 +230,10 @@ static uint64_t outer_key(const tag *inner, uint32_t pool, uintptr_t claimer)
 
 /* --- a thread's memo ---------------------------------------------------------------------------------- */
 
-/* A memo is worth memory only in proportion to what the process holds. */
+/* A memo is worth memory only in proportion to what the process holds, from us or by itself. */
 static bool affordable(uint64_t bytes)
 {
-    return bytes <= MODEST || bytes <= relaxed_load(&world.taken) / 32;
+    return bytes <= MODEST || bytes <= (sandboxed ? relaxed_load(&world.taken) : raw_resident_bytes()) / 32;
 }
 
 /* An empty memo, or a larger one that knows as much, in place of the full one; false: no memory for it. */

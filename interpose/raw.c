@@ -3,11 +3,13 @@
  * raw.c - see raw.h. Locking: none; what stderr was is written once, at boot. Cost: the system calls.
  */
 #include "raw.h"
+#include "os.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -190,4 +192,16 @@ void raw_say(int fd, const char *line, size_t n)
     raw_guard_begin(&g, 0);
     raw_write_all(fd, line, n, SAY_PATIENCE_MS);
     raw_guard_end(&g);
+}
+
+uint64_t raw_resident_bytes(void)
+{
+    char text[128];
+    if (raw_read_file("/proc/self/statm", text, sizeof text) <= 0)
+        return 0;
+    uint64_t pages = 0;
+    const char *p = strchr(text, ' ');
+    for (p = p ? p + 1 : ""; *p >= '0' && *p <= '9'; p++)
+        pages = pages * 10 + (uint64_t)(*p - '0');
+    return pages * os_page_size();
 }

@@ -22,6 +22,9 @@ long raw_read_file(const char *path, char *to, size_t cap);
 
 void raw_sleep_ms(unsigned ms);
 
+/* Resident bytes of this process, 0 unknown. Opens a file of /proc. */
+uint64_t raw_resident_bytes(void);
+
 /* The signal mask as the kernel has it: bit n-1 is signal n, the two that libc hides included. */
 typedef uint64_t raw_mask;
 #define RAW_MASK(sig) ((raw_mask)1 << ((sig)-1))

@@ -77,19 +77,6 @@ void request_boot(const char *to, int signal)
     map_memory();
 }
 
-/* Resident bytes of this process, 0 unknown. */
-static uint64_t resident_bytes(void)
-{
-    char text[128];
-    if (raw_read_file("/proc/self/statm", text, sizeof text) <= 0)
-        return 0;
-    uint64_t pages = 0;
-    const char *p = strchr(text, ' ');
-    for (p = p ? p + 1 : ""; *p >= '0' && *p <= '9'; p++)
-        pages = pages * 10 + (uint64_t)(*p - '0');
-    return pages * os_page_size();
-}
-
 void request_source(report_source *s, report_reason why)
 {
     *s = (report_source){
@@ -100,7 +87,7 @@ void request_source(report_source *s, report_reason why)
         .pid = (uint32_t)getpid(),
         .sequence = __atomic_add_fetch(&published->sequence, 1, __ATOMIC_RELAXED),
         .now_ns = os_time_ns(),
-        .rss_bytes = resident_bytes(),
+        .rss_bytes = raw_resident_bytes(),
     };
 }
 

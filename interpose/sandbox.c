@@ -22,6 +22,8 @@ typedef struct object_list {
     unsigned count;
 } object_list;
 
+bool sandboxed;
+
 static int note_object(struct dl_phdr_info *info, size_t size, void *to)
 {
     object_list *list = to;
@@ -49,6 +51,7 @@ HIDDEN __attribute__((used)) void sandbox_enter(void)
     if (t->busy)
         return;
     int saved = errno;
+    sandboxed = true;
     t->busy += t != &cold_thread;
     dl_iterate_phdr(note_object, &list);
     caller_resolving(read_ahead, &list);

@@ -14,4 +14,7 @@
 
 void sandbox_enter(void);
 
+/* The host has announced a filter: no file is opened on our own account any more. */
+extern HIDDEN bool sandboxed;
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stubs.c - see stubs.h. */
 #include "stubs.h"
+#include "../../interpose/sandbox.h"
 #include "publish.h"
 #include "fatal.h"
 
@@ -133,3 +134,5 @@ int stub_pool_of(uintptr_t return_address)
     symbol_find(return_address, &s);
     return pool_in(s.name);
 }
+
+bool sandboxed;

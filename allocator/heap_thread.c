@@ -71,9 +71,13 @@ static void collect_block(block *b)
         heap_free_transition(b);
 }
 
+/* The clock is looked at afterwards: what a look finds is given back together, once a decay time. */
 void heap_collect(heap_thread *t)
 {
     block *b = __atomic_exchange_n(&t->remote, NULL, __ATOMIC_ACQUIRE);
+    uint64_t ticked_at = t->ticked_at;
+    if (b)
+        t->ticked_at = os_time_coarse_ns();
     while (b) {
         block *next = b->next_remote;
         __atomic_store_n(&b->in_remote, 0, __ATOMIC_SEQ_CST);
@@ -84,6 +88,7 @@ void heap_collect(heap_thread *t)
             announce(owner, b);
         b = next;
     }
+    t->ticked_at = ticked_at;
 }
 
 /* The owner has ended: its block becomes the freeing thread's. False: somebody was faster. */

@@ -255,11 +255,12 @@ static void purge_map(zone *z, uint64_t *map)
 
 void zone_decay(zone *z, uint64_t now, bool force)
 {
-    if (!relaxed_load(&z->dirty) || (!force && now - relaxed_load(&z->decayed_at) < world.decay_ns / 2))
+    uint64_t elapsed = now - relaxed_load(&z->decayed_at);
+    if (!relaxed_load(&z->dirty) || (!force && elapsed < world.decay_ns / 2))
         return;
     lock_take(&z->lock);
     purge_map(z, z->old_map);
-    if (force)
+    if (force || elapsed >= world.decay_ns) /* nobody has come by for so long: what is young is old by now */
         purge_map(z, z->young_map);
     uint64_t *young = z->young_map;
     z->young_map = z->old_map;

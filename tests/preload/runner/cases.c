@@ -91,6 +91,8 @@ const struct promise promises[] = {
     {.name = "short threads", .run = "short_threads", .plain = true},
     {.name = "producer and consumer", .run = "producer_consumer", .plain = true},
     {.name = "memory comes back", .run = "rss_back"},
+    {.name = "memory comes back after a pause", .run = "rss_back once"},
+    {.name = "memory comes back, freed by another thread", .run = "rss_back remote"},
     {.name = "own malloc",
      .run = "own_malloc",
      .env = "POOLMEM_VERBOSE=1",

@@ -384,7 +384,8 @@ static void *locked_refused(front *f, pool_status s, size_t size, size_t align)
 static void *alloc_locked(front *f, size_t size, size_t align)
 {
     void *out;
-    pool_status s = pool_alloc(f->locked, &(pool_request){.size = size ? size : 1, .align = align}, &out);
+    pool_request r = {.size = size ? size : 1, .align = align, .nothing = !size};
+    pool_status s = pool_alloc(f->locked, &r, &out);
     return likely(out != NULL) ? out : locked_refused(f, s, size, align);
 }
 

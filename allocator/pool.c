@@ -81,7 +81,7 @@ static pool_status alloc_counted(pool *p, const pool_request *r, void **out)
     }
     p->counts.allocs++;
     p->counts.live_blocks++;
-    p->counts.alloc_bytes += r->size;
+    p->counts.alloc_bytes += r->nothing ? 0 : r->size;
     count_live(p, p->ops->size(p, *out), 0);
     return POOL_OK;
 }

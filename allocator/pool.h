@@ -56,6 +56,7 @@ typedef struct pool_request {
     const char *name; /* debug name, may be NULL */
     uint32_t flag;    /* last word of the original's call: 1 for pool objects */
     uint32_t stack;   /* number of a call stack, kept by a tracker: the caller's or tracker_stack's; 0 none */
+    bool nothing;     /* 0 bytes were asked for and count; size is what makes the block one of its own */
 } pool_request;
 
 /* Figures of one pool; bytes and counts as in the report (contract: JSON schema). */

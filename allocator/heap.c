@@ -89,10 +89,54 @@ void heap_count(heap *h, int64_t delta)
         relaxed_store(&h->row->peak_bytes, (uint64_t)live);
 }
 
+/* --- account of a front: what threads add one by one would have them fight for the heap's line -----------
+ */
+
+void front_settle(front *f)
+{
+    if (f->uncharged > 0)
+        heap_charge(f->heap, (size_t)f->uncharged, true);
+    else if (f->uncharged < 0)
+        heap_uncharge(f->heap, (size_t)-f->uncharged);
+    if (f->uncounted)
+        heap_count(f->heap, f->uncounted);
+    f->uncharged = f->uncounted = 0;
+}
+
+static void settle_large(front *f)
+{
+    const int64_t most = f->patience;
+    if (f->uncharged > most || f->uncharged < -most || f->uncounted > most || f->uncounted < -most) {
+        f->patience = most < (int64_t)BLOCK_SIZE ? 2 * most + CARVE_STEP : most;
+        front_settle(f);
+    }
+}
+
+static heap *front_charge(front *f, size_t bytes, bool last)
+{
+    if (unlikely(f->heap->budgeted)) {
+        front_settle(f);
+        return heap_charge(f->heap, bytes, last);
+    }
+    f->uncharged += (int64_t)bytes;
+    settle_large(f);
+    return NULL;
+}
+
+static void front_uncharge(front *f, size_t bytes)
+{
+    f->uncharged -= (int64_t)bytes;
+    if (unlikely(f->heap->budgeted))
+        front_settle(f);
+    else
+        settle_large(f);
+}
+
 static void count_bytes(block *b, uint64_t bytes)
 {
-    heap_count(b->front->heap, (int64_t)(bytes - b->counted));
+    b->front->uncounted += (int64_t)(bytes - b->counted);
     b->counted = bytes;
+    settle_large(b->front);
 }
 
 static void count_block(block *b)
@@ -157,7 +201,7 @@ static void give_to_zone(heap *h, block *b)
 /* An empty block that is in no list leaves its owner. */
 static void release(front *f, block *b)
 {
-    heap_uncharge(f->heap, b->carved);
+    front_uncharge(f, b->carved);
     relaxed_store(&b->owner, NULL);
     b->carved = 0;
     if (f->spares < SPARES_MAX) {
@@ -222,6 +266,7 @@ void front_trim(front *f)
         }
     }
     front_release_spares(f);
+    front_settle(f);
 }
 
 /* More fragments from the untouched part; the list must be empty. False: a limit refuses. */
@@ -229,7 +274,7 @@ static heap *carve(block *b, bool last)
 {
     uint32_t step = b->size >= CARVE_STEP ? b->size : CARVE_STEP / b->size * b->size;
     uint32_t end = b->carved + step < b->limit ? b->carved + step : b->limit;
-    heap *refuser = heap_charge(b->front->heap, end - b->carved, last);
+    heap *refuser = front_charge(b->front, end - b->carved, last);
     if (refuser)
         return refuser;
     char *start = block_start(b), *p = start + b->carved, *final = start + end - b->size;

@@ -31,12 +31,12 @@ typedef struct heap {
     pool pool; /* first: a heap is a pool */
     uint32_t id;
     zone *zone;
-    struct heap *parent;   /* who is charged too; NULL for the root */
-    bool budgeted;         /* a limit stands here or above */
-    uint64_t taken;        /* atomic: bytes taken, own and children's */
-    int64_t live_estimate; /* atomic: usable bytes held, exact when blocks change hands */
-    stats_pool
-        *row; /* atomic fields: peak, committed (own alone), failed, over_limit; own_row or published */
+    struct heap *parent;                         /* who is charged too; NULL for the root */
+    bool budgeted;                               /* a limit stands here or above */
+    uint64_t taken __attribute__((aligned(64))); /* atomic: bytes taken, own and children's */
+    int64_t live_estimate;                       /* atomic: usable bytes held, to a block per front */
+    stats_pool *row __attribute__((aligned(
+        64))); /* atomic fields: peak, committed (own alone), failed, over_limit; own_row or published */
     stats_pool own_row;
     bool warned; /* atomic: the limit was said once */
     bool exempt; /* limits never refuse it: the System pool */
@@ -48,6 +48,9 @@ typedef struct front {
     struct heap_thread *owner;
     struct front *next;  /* of the same owner */
     pool *locked;        /* a pool of a locked kind stands here: every request goes to it */
+    int64_t uncharged;   /* bytes taken that the heap does not know of yet; only where no limit stands */
+    int64_t uncounted;   /* the same of its live estimate */
+    int64_t patience;    /* bytes either may grow to; small at first, so that small pools are seen */
     struct block *spare; /* empty blocks kept for any class, linked by next */
     uint32_t spares;
 } front;

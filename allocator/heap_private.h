@@ -14,6 +14,8 @@ void heap_count(heap *h, int64_t delta);
 void front_link(front *f, block *b);
 void front_unlink(front *f, block *b);
 void front_trim(front *f);
+/* Tells the heap what the front has taken and counted since it last did. */
+void front_settle(front *f);
 void front_release_spares(front *f);
 /* A request that `refuser` (NULL: the system) does not grant. */
 void *front_refused(front *f, heap *refuser, size_t size, size_t align);

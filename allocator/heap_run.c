@@ -14,8 +14,9 @@
 
 #include <string.h>
 
-#define MOVE_MIN   KIB(512) /* below, copying is cheaper than a system call and new faults */
-#define MOVES_MAX  8192u    /* of the 65,530 mappings a process may have */
+#define MOVE_MIN                                                                                             \
+    MIB(8) /* below, copying into pages that are ours costs less than faulting in the holes left */
+#define MOVES_MAX  8192u /* of the 65,530 mappings a process may have */
 #define HUGE_RUN   MIB(4)
 #define HUGE_ALIGN (MIB(2) >> BLOCK_SHIFT)
 

@@ -143,8 +143,12 @@ static void decay_zones(uint64_t now, bool force)
 static void trim_fronts(heap_thread *t)
 {
     heap_collect(t);
-    if (!t->idle)
+    if (!t->idle) {
+        for (front *f = t->fronts; f; f = f->next)
+            if (!f->locked)
+                front_settle(f);
         return;
+    }
     for (front *f = t->fronts; f; f = f->next)
         if (!f->locked)
             front_trim(f);

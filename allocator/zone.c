@@ -17,7 +17,7 @@
 
 #define COMMIT_MIN  16u   /* blocks: 1 MiB */
 #define COMMIT_MAX  1024u /* blocks: 64 MiB */
-#define HUGE_FROM   MIB(16)
+#define HUGE_FROM   MIB(64)
 #define WATCH_FROM  MIB(1)
 #define HUGE_BLOCKS 32u /* blocks of one huge page */
 #define NO_BLOCK    UINT32_MAX

@@ -15,14 +15,12 @@
 
 #include <pthread.h>
 
-static bool took_pools;
-
 static void prepare(void)
 {
     self->busy++;
     caller_fork_prepare();
     track_fork_prepare();
-    took_pools = pools_fork_prepare();
+    pools_fork_prepare();
     publish_fork_prepare();
     heap_fork_prepare();
 }
@@ -34,8 +32,7 @@ static void finish(bool child)
         publish_fork_child();
     else
         publish_fork_parent();
-    if (took_pools)
-        pools_fork_done();
+    pools_fork_done();
     track_fork_done();
     if (child)
         request_fork_child();

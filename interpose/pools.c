@@ -221,12 +221,23 @@ pool_status pools_remove(pool *p)
     return s;
 }
 
-bool pools_fork_prepare(void)
+/* Locks that this call took. */
+static bool took_guard, took[POOLS_MAX];
+
+/* The registry first, because a pool is made with it held; then the pools, inner ones before those that they
+   have their memory from. */
+void pools_fork_prepare(void)
 {
-    return lock_take_unless_mine(&guard);
+    took_guard = lock_take_unless_mine(&guard);
+    for (uint32_t i = count; i-- > 0;)
+        took[i] = table[i]->flags & POOL_SHARED && lock_take_unless_mine(&table[i]->lock);
 }
 
 void pools_fork_done(void)
 {
-    lock_drop(&guard);
+    for (uint32_t i = 0; i < count; i++)
+        if (took[i])
+            lock_drop(&table[i]->lock);
+    if (took_guard)
+        lock_drop(&guard);
 }

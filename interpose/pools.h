@@ -50,7 +50,7 @@ INLINE pool *pools_fixed_anywhere(const void *p)
 /* The pool that holds an address, NULL none. */
 pool *pools_of(const void *p);
 
-bool pools_fork_prepare(void); /* false: this thread held the lock already */
+void pools_fork_prepare(void);
 void pools_fork_done(void);
 
 #endif

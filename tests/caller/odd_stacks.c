@@ -253,10 +253,10 @@ static void no_depth(void)
         entry_lean(10, check, NULL);                                                                         \
         __asm__ volatile("" ::: "memory");                                                                   \
     }
-SITE(0)
-SITE(1)
-SITE(2) SITE(3) SITE(4) SITE(5) SITE(6) SITE(7) static void (*const site[])(void) = {
-    site_0, site_1, site_2, site_3, site_4, site_5, site_6, site_7};
+/* clang-format off */
+SITE(0) SITE(1) SITE(2) SITE(3) SITE(4) SITE(5) SITE(6) SITE(7)
+    /* clang-format on */
+    static void (*const site[])(void) = {site_0, site_1, site_2, site_3, site_4, site_5, site_6, site_7};
 
 __attribute__((noinline)) static void one_caller(unsigned n)
 {

@@ -188,8 +188,7 @@ static pool_stack *my_stack(thread *t)
 static poolmem_status stack_changed(thread *t, pool_status s)
 {
     const pool *top = pool_stack_top(t->stack_pools);
-    t->top = top ? top->id : STATS_POOL_GLOBAL;
-    t->top_key = memo_top_key(t->top);
+    caller_set_top(t, top ? top->id : STATS_POOL_GLOBAL);
     return (poolmem_status)s;
 }
 

@@ -45,7 +45,11 @@ COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_
 /* The tag for this call, never NULL. `t` may be cold_thread; `self` may be another thread afterwards. */
 INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_frame f)
 {
-    const memo_head *h = memo_head_find(t->memo, memo_key(f.ret, entry, t->top_key));
+    uint64_t key = memo_key(f.ret, entry, t->top_key);
+    const memo_entry *e = memo_descend(t->memo, key, f.cfa, f.rbp, t->stack_lo, t->stack_hi);
+    if (likely(e != NULL))
+        return &e->now;
+    const memo_head *h = memo_head_find(t->memo, key);
     if (unlikely(!h))
         return caller_tag_cold(t, entry, size, f.cfa, f.rbp);
     if (h->kind == MEMO_DIRECT)
@@ -55,6 +59,13 @@ INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_fram
     if (h->entry->onward)
         return caller_tag_outer(t, h->entry, entry, size, f.cfa, f.rbp);
     return h->tag;
+}
+
+/* From now on what nobody claims goes to this pool. */
+INLINE void caller_set_top(thread *t, uint32_t pool)
+{
+    t->top = pool;
+    t->top_key = memo_top_key(pool);
 }
 
 /* Walks out from a frame, at most `max` return addresses; for reports of misuse and tracking. Cold. */

@@ -68,11 +68,7 @@ void *malloc_cold(const tag *g, size_t size)
 
 void *alloc_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
-    thread *t = self;
-    caller_frame f = frame_at(cfa, rbp);
-    uint64_t key = memo_key(f.ret, entry, t->top_key);
-    const memo_entry *e = memo_descend(t->memo, key, cfa, t->stack_lo, t->stack_hi);
-    const tag *g = likely(e != NULL) ? &e->now : caller_tag(t, entry, size, f);
+    const tag *g = caller_tag(self, entry, size, frame_at(cfa, rbp));
     void *p = alloc_quick(g, size);
     return likely(p != NULL) ? p : malloc_cold(g, size);
 }

@@ -32,6 +32,7 @@ enum { MEMO_RBP_REGISTER = 0xffff, MEMO_RBP_LOST = 0xfffe };
 /* A place in the stack: bits 0..14 the offset above the CFA in words, bit 15: the value is relative to it. */
 typedef uint16_t memo_place;
 #define MEMO_RELATIVE 0x8000u
+#define MEMO_SPECIAL  ((uint64_t)1 << 62) /* in memo_head.quick */
 
 typedef struct memo_group {
     memo_place at[4];
@@ -189,17 +190,22 @@ INLINE uint64_t memo_child_key(uint64_t x)
 
 /* From a quick head down: SPLITs by one plain word, then one entry's words. NULL: not known in this way. The
    words that choose are read without an order, so they must lie in the thread's own stack. */
-INLINE const memo_entry *memo_descend(const memo *m, uint64_t key, uintptr_t cfa, uintptr_t lo, uintptr_t hi)
+INLINE const memo_entry *memo_descend(memo *m, uint64_t key, uintptr_t cfa, uintptr_t rbp, uintptr_t lo,
+                                      uintptr_t hi)
 {
     const uint64_t weight = memo_weight[0] + memo_weight[1] + memo_weight[2] + memo_weight[3];
-    const memo_head *h = memo_first(m, key);
-    while (h->quick == ~key) {
+    const memo_head *h = memo_head_find(m, key);
+    while (h && h->quick == ~key) {
         if (unlikely(cfa < lo || cfa + h->extent > hi))
             return NULL;
-        key = memo_child_key(key + memo_word(cfa, h->at[0]) * weight);
-        h = memo_first(m, key);
+        key = memo_child_key(key * MEMO_MIX + memo_word(cfa, h->at[0]) * weight);
+        h = memo_head_find(m, key);
     }
-    return likely(h->quick == key) && likely(memo_matches_plain(h->entry, cfa)) ? h->entry : NULL;
+    if (unlikely(!h))
+        return NULL;
+    if (h->quick == key)
+        return likely(memo_matches_plain(h->entry, cfa)) ? h->entry : NULL;
+    return h->quick == (key ^ MEMO_SPECIAL) && memo_matches_special(h->entry, cfa, rbp) ? h->entry : NULL;
 }
 
 /* Where a thread looks: its stack pointer after the call and so on, for the slower half of a look-up. */

@@ -388,7 +388,7 @@ static void place_second(memo *m, memo_head *h, memo_entry *e, unsigned depth)
 
 static uint64_t quick_key(uint64_t key, const memo_entry *e)
 {
-    return e->special || e->onward ? 0 : key;
+    return e->onward ? 0 : e->special ? key ^ MEMO_SPECIAL : key;
 }
 
 static void place_below(memo *m, memo_head *h, memo_entry *e, unsigned depth)

@@ -239,10 +239,10 @@ static void no_depth(void)
     unclaimed();
     wanted = 0;
     recurse(3, 10);
-    self->top = 2;
+    caller_set_top(self, 2);
     wanted = 2;
     recurse(3, 10);
-    self->top = 0;
+    caller_set_top(self, 0);
     config_now.depth = 32;
 }
 
@@ -297,9 +297,9 @@ static void verified(void)
 int main(void)
 {
     unclaimed();
-    self->top = 2;
+    caller_set_top(self, 2);
     unclaimed();
-    self->top = 0;
+    caller_set_top(self, 0);
     unclaimed();
     now = "by size";
     work_bysize();

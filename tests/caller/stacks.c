@@ -150,7 +150,7 @@ static void *thread_main(void *arg)
     make_programs(all, stacks, &seed);
     for (unsigned i = 0; i < calls; i++) {
         if (self != &cold_thread && draw(&seed) % 64 == 0)
-            self->top = draw(&seed) % 3;
+            caller_set_top(self, draw(&seed) % 3);
         run(&all[draw(&seed) % stacks], 16 + draw(&seed) % 256 * 16);
     }
     free(all);

@@ -145,6 +145,7 @@ static thread *adopt(void)
     }
     t->stack_lo = t->stack_hi = 0;
     t->stack_pools = NULL;
+    caller_set_top(t, STATS_POOL_GLOBAL);
     t->busy = boot_now == BOOT_LIVE || boot_now == BOOT_EXIT ? 0 : 1;
     return t;
 }

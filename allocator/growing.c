@@ -16,6 +16,8 @@ bool growing_reserve(growing *g, size_t used, size_t need)
     while (bytes < need)
         bytes *= 2;
     void *more = os_map(bytes);
+    if (more && bytes >= MIB(4)) /* large tables are met at random: fewer TLB misses */
+        os_huge(more, bytes, true);
     if (!more)
         return false;
     if (bytes >= MIB(2)) /* large tables are met at random: a TLB miss costs as much as the cache miss */

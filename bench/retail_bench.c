@@ -144,7 +144,13 @@ struct track_bench {
 static void *get(pool *p)
 {
     void *out;
-    pool_request r = {48, 16, "bench", "src/bench.c", 12, "object", 0, 7};
+    pool_request r = {.size = 48,
+                      .align = 16,
+                      .tag = "bench",
+                      .file = "src/bench.c",
+                      .line = 12,
+                      .name = "object",
+                      .stack = 7};
     if (pool_alloc(p, &r, &out) != POOL_OK)
         exit(1);
     return out;

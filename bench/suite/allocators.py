@@ -30,11 +30,11 @@ class Allocator:
     wrapper = ()
 
     def __init__(self, name, library, variables=None):
-        self.name, self.library, self.variables = name, library, dict(variables or {})
+        self.name, self.preload, self.variables = name, library, dict(variables or {})
 
     @property
     def is_poolmem(self):
-        return bool(self.library) and os.path.basename(self.library).startswith("libpoolmem")
+        return bool(self.preload) and os.path.basename(self.preload).startswith("libpoolmem")
 
     @property
     def is_tagging(self):
@@ -42,10 +42,10 @@ class Allocator:
 
     def having(self, **variables):
         """The same with more variables."""
-        return Allocator(self.name, self.library, {**self.variables, **variables})
+        return Allocator(self.name, self.preload, {**self.variables, **variables})
 
     def describe(self):
-        return {"name": self.name, "library": os.path.realpath(self.library), "variables": self.variables}
+        return {"name": self.name, "library": os.path.realpath(self.preload), "variables": self.variables}
 
 
 class UnknownAllocator(Exception):

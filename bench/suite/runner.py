@@ -53,8 +53,8 @@ def environment():
 
 def launch_command(context, workload, allocator, names, out):
     command = [context.launch, "-o", out, "-t", str(workload.timeout)]
-    if allocator and allocator.library:
-        command += ["-p", allocator.library]
+    if allocator and allocator.preload:
+        command += ["-p", allocator.preload]
     variables = {**workload.variables, **(allocator.variables if allocator else {})}
     for name, value in variables.items():
         command += ["-e", f"{name}={value.format(**names)}"]
@@ -130,14 +130,14 @@ def refuse(workload, allocator, stdout, stderr, figures):
     if figures["status"] or figures["signal"]:
         said = stderr.decode(errors="replace").strip().splitlines()
         raise RunFailed(f"status {figures['status']}, signal {figures['signal']}: {said[-1][:160] if said else 'said nothing'}")
-    if not allocator or not allocator.library:
+    if not allocator or not allocator.preload:
         return
     if workload.check == "own":
         came_from = own_lines(stdout).get("malloc", "")
-        if os.path.realpath(came_from) != os.path.realpath(allocator.library):
-            raise RunFailed(f"malloc came from {came_from}, not from {allocator.library}")
+        if os.path.realpath(came_from) != os.path.realpath(allocator.preload):
+            raise RunFailed(f"malloc came from {came_from}, not from {allocator.preload}")
     elif not figures["preloaded"]:
-        raise RunFailed(f"{allocator.library} was not in the program's maps")
+        raise RunFailed(f"{allocator.preload} was not in the program's maps")
 
 
 def memo_once(context, workload, allocator, scale):

@@ -64,7 +64,7 @@ class Allocators(unittest.TestCase):
     def test_file_and_variables(self):
         with tempfile.NamedTemporaryFile(suffix=".so") as f:
             a = allocators.parse(f"flat={f.name},POOLMEM_DEPTH=0,X=a=b", BUILD)
-            self.assertEqual((a.name, a.library), ("flat", f.name))
+            self.assertEqual((a.name, a.preload), ("flat", f.name))
             self.assertEqual(a.variables, {"POOLMEM_DEPTH": "0", "X": "a=b"})
             unnamed = allocators.parse(f"{f.name},K=1", BUILD)
             self.assertEqual(unnamed.name, os.path.basename(f.name)[:-3] + ",K=1")
@@ -73,7 +73,7 @@ class Allocators(unittest.TestCase):
         with tempfile.TemporaryDirectory(dir=".") as build:
             open(os.path.join(build, "libpoolmem.so"), "w").close()
             found = allocators.parse("poolmem", os.path.relpath(build))
-            self.assertTrue(os.path.isabs(found.library))
+            self.assertTrue(os.path.isabs(found.preload))
             self.assertTrue(found.is_tagging)
             self.assertFalse(allocators.parse("x=poolmem,POOLMEM_DEPTH=0", build).is_tagging)
 
@@ -349,7 +349,7 @@ class Runs(unittest.TestCase):
             once = os.path.join(folder, "once")
             w = workloads.Workload("odd", "test", ["/bin/sh", "-c", f"test -e {once} && echo two; touch {once}; echo one; sleep 0.05"],
                                    "", check="stdout")
-            one, two = self.glibc, allocators.Allocator("other", self.glibc.library)
+            one, two = self.glibc, allocators.Allocator("other", self.glibc.preload)
             s = rounds.Rounds(self.context, [w], [one, two], "glibc", lambda _: 1.0, lambda _: None)
             d = s.run(1)
         self.assertEqual(len(d["runs"]), 1)

@@ -14,8 +14,8 @@
 
 #include <string.h>
 
-#define MOVE_MIN                                                                                             \
-    MIB(8) /* below, copying into pages that are ours costs less than faulting in the holes left */
+/* Below this, copying into pages that are ours costs less than faulting in the holes that moving leaves. */
+#define MOVE_MIN   MIB(8)
 #define MOVES_MAX  8192u /* of the 65,530 mappings a process may have */
 #define HUGE_RUN   MIB(4)
 #define HUGE_ALIGN (MIB(2) >> BLOCK_SHIFT)

@@ -52,8 +52,6 @@ INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_fram
     const memo_head *h = memo_head_find(t->memo, key);
     if (unlikely(!h))
         return caller_tag_cold(t, entry, size, f.cfa, f.rbp);
-    if (h->kind == MEMO_DIRECT)
-        return h->tag;
     if (h->kind != MEMO_MONO || !memo_matches(h->entry, f.cfa, f.rbp, t->top))
         return caller_tag_poly(t, h, entry, size, f.cfa, f.rbp);
     if (h->entry->onward)

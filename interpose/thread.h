@@ -58,6 +58,5 @@ thread *thread_next(thread *t);
 
 /* Key destructor and constructor hooks of boot.c. */
 void thread_boot(void);
-void thread_fork_child(void);
 
 #endif

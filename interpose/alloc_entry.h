@@ -49,14 +49,11 @@ INLINE void *alloc_quick(const tag *g, size_t size)
 INLINE void *alloc_tagged(entry_id entry, size_t size, caller_frame f)
 {
     const thread *t = self;
-    uint64_t key = memo_key(f.ret, entry, t->top_key);
-    const memo_head *h = memo_first(t->memo, key);
-    if (likely(h->quick == key)) {
-        const memo_entry *e = h->entry;
-        void *p;
-        if (likely(memo_matches_plain(e, f.cfa)) && likely((p = alloc_quick(&e->now, size)) != NULL))
-            return p;
-    }
+    const memo_entry *e = memo_last(t->memo, f.ret, f.cfa);
+    void *p;
+    if (likely(e->quick == memo_key(f.ret, entry, t->top_key)) && likely(memo_matches_plain(e, f.cfa)) &&
+        likely((p = alloc_quick(&e->now, size)) != NULL))
+        return p;
     return alloc_walked(entry, size, f.cfa, f.rbp);
 }
 

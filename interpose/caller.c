@@ -422,8 +422,11 @@ COLD static bool interrupted(thread *t, uintptr_t cfa)
     return --t->busy != 0;
 }
 
-HOT const tag *caller_tag_outer(thread *t, const memo_entry *e, entry_id entry, size_t size, uintptr_t cfa,
-                                uintptr_t rbp)
+COLD static const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
+
+/* The inner frames are known, the outer ones are to be asked. */
+static const tag *tag_outer(thread *t, const memo_entry *e, entry_id entry, size_t size, uintptr_t cfa,
+                            uintptr_t rbp)
 {
     if (unlikely(t->busy)) /* a signal handler interrupted a look at the chain */
         return caller_tag_cold(t, entry, size, cfa, rbp);
@@ -436,14 +439,30 @@ HOT const tag *caller_tag_outer(thread *t, const memo_entry *e, entry_id entry, 
     return g;
 }
 
-HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, uintptr_t cfa,
-                               uintptr_t rbp)
+/* The entry for a call that the last one from there was not, or whose words are not plain. */
+INLINE const memo_entry *search(memo *m, const thread *t, uint64_t key, uintptr_t cfa, uintptr_t rbp)
 {
-    memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
-    const memo_entry *e = memo_select(t->memo, h, &q);
+    const memo_entry *e = memo_last(m, *(const stack_word *)(cfa - 8), cfa);
+    if (e->quick == (key ^ MEMO_SPECIAL) && memo_matches(e, cfa, rbp, t->top))
+        return e;
+    e = memo_descend(m, key, cfa, rbp, t->stack_lo, t->stack_hi);
+    const memo_head *h = e ? NULL : memo_head_find(m, key);
+    if (h) {
+        memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
+        e = memo_select(m, h, &q);
+    }
+    if (likely(e != NULL))
+        memo_note(m, e, *(const stack_word *)(cfa - 8), cfa);
+    return e;
+}
+
+HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
+{
+    uint64_t key = memo_key(*(const stack_word *)(cfa - 8), entry, t->top_key);
+    const memo_entry *e = search(t->memo, t, key, cfa, rbp);
     if (unlikely(!e))
         return caller_tag_cold(t, entry, size, cfa, rbp);
-    return e->onward ? caller_tag_outer(t, e, entry, size, cfa, rbp) : e->tag;
+    return e->onward ? tag_outer(t, e, entry, size, cfa, rbp) : &e->now;
 }
 
 /* What the memo says where the fast path could not ask it: just back from a dlclose, or verifying. */
@@ -486,7 +505,7 @@ static const tag *unwalked(thread *t, entry_id entry, caller_frame f)
     return g;
 }
 
-COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
+COLD static const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
     caller_frame f = {*(const stack_word *)(cfa - 8), cfa, rbp};
     if (t == &cold_thread && (t = thread_start()) == &cold_thread)

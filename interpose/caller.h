@@ -33,30 +33,17 @@ register uintptr_t caller_rbp __asm__("rbp");
 #define CALLER_HERE()                                                                                        \
     ((caller_frame){(uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa(), CALLER_RBP()})
 
-/* The slower halves. They get the frame as two words, for a struct of three would be built in memory; the
-   return address stands below the CFA. `outer`: the inner frames are known, the outer ones are to be asked.
- */
-HOT const tag *caller_tag_outer(thread *t, const memo_entry *e, entry_id entry, size_t size, uintptr_t cfa,
-                                uintptr_t rbp);
-HOT const tag *caller_tag_poly(thread *t, const memo_head *h, entry_id entry, size_t size, uintptr_t cfa,
-                               uintptr_t rbp);
-COLD const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
+/* The slower half. It gets the frame as two words, for a struct of three would be built in memory; the
+   return address stands below the CFA. */
+HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
 
 /* The tag for this call, never NULL. `t` may be cold_thread; `self` may be another thread afterwards. */
 INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_frame f)
 {
-    uint64_t key = memo_key(f.ret, entry, t->top_key);
-    const memo_entry *e = memo_descend(t->memo, key, f.cfa, f.rbp, t->stack_lo, t->stack_hi);
-    if (likely(e != NULL))
+    const memo_entry *e = memo_last(t->memo, f.ret, f.cfa);
+    if (likely(e->quick == memo_key(f.ret, entry, t->top_key)) && likely(memo_matches_plain(e, f.cfa)))
         return &e->now;
-    const memo_head *h = memo_head_find(t->memo, key);
-    if (unlikely(!h))
-        return caller_tag_cold(t, entry, size, f.cfa, f.rbp);
-    if (h->kind != MEMO_MONO || !memo_matches(h->entry, f.cfa, f.rbp, t->top))
-        return caller_tag_poly(t, h, entry, size, f.cfa, f.rbp);
-    if (h->entry->onward)
-        return caller_tag_outer(t, h->entry, entry, size, f.cfa, f.rbp);
-    return h->tag;
+    return caller_tag_searched(t, entry, size, f.cfa, f.rbp);
 }
 
 /* From now on what nobody claims goes to this pool. */

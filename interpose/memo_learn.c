@@ -82,12 +82,13 @@ static memo_entry *entry_create(memo *m, uint64_t key, const walk *w, uintptr_t 
     e->top = w->pool == RULE_NO_POOL ? (uint16_t)top : MEMO_ANY_TOP;
     e->rbp = w->uses_rbp ? (uint16_t)(w->rbp / 8 + 1) : 0;
     e->groups = (uint8_t)groups;
-    e->group_bytes = (uint16_t)(groups * sizeof(memo_group));
+    e->group_bytes = groups * sizeof(memo_group);
     e->special = w->uses_rbp;
     e->depth = w->frames & 0x7f;
     e->onward = w->more ? (uint16_t)((w->next.sp - cfa) / 8) : 0;
     e->onward_rbp = w->more ? rbp_place(w, cfa) : 0;
     entry_fill(e, w);
+    e->quick = e->special || e->onward ? key ^ MEMO_SPECIAL : key;
     return e;
 }
 

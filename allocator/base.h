@@ -105,6 +105,20 @@ INLINE unsigned log2_floor(size_t n)
     })
 #endif
 
+/* Clears bit n % 64 of a word; true when it was set. */
+INLINE bool bit_taken(uint64_t *word, uintptr_t n)
+{
+#ifdef __x86_64__
+    bool was;
+    __asm__("btrq %2, %0" : "+r"(*word), "=@ccc"(was) : "r"(n));
+    return was;
+#else
+    uint64_t old = *word, bit = (uint64_t)1 << n % 64;
+    *word = old & ~bit;
+    return (old & bit) != 0;
+#endif
+}
+
 /*
  * Assertions: POOL_DEBUG 0 (release) keeps `ensure` only; 1 (tests, sanitizer builds) also `ensure_debug`.
  * A failed check calls fatal_assert (fatal.h), which names file, line and expression.

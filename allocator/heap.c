@@ -7,9 +7,12 @@
  *   charge    carved bytes are taken from the heap and from every ancestor, against their limits
  *   count     a block's live bytes enter the heap's estimate (and its peak) whenever the block changes state
  *
- * Invariants: heap.h (3); a block's slow_at is used-1 when it is full (the first free links it again), else a
- * quarter of its capacity below the last count, 0 at the least (empty), or -1 when it is kept though empty.
- * Cost: a refill every 4 KiB of small blocks; the zone lock once in 64 KiB.
+ * A block is looked at after so many frees as it had fragments in use at the last look, since before that it
+ * cannot have become empty; the head of a bin, which is kept when empty, after HEAD_FREES at least, and a
+ * full one after a few (FULL_FREES), so that a block which swings between full and one free costs little.
+ *
+ * Invariants: heap.h (3). Cost: a refill every 4 KiB of small blocks; the zone lock once in 64 KiB; a look
+ * counts at most 64 words of bits.
  */
 #include "heap.h"
 #include "fatal.h"
@@ -19,7 +22,9 @@
 
 #define CARVE_STEP ((uint32_t)4096)
 
-struct block no_block = {.free = (void *)1, .slow_at = -1, .until_slow = 1};
+enum { HEAD_FREES = 1024, FULL_PART = 32 /* of a block's fragments */ };
+
+struct block no_block = {.free = (void *)1};
 void (*heap_over_hook)(heap *h, size_t size);
 void (*heap_overwritten_hook)(heap *h, void *fragment);
 void (*heap_full_hook)(pool *p, size_t size);
@@ -139,12 +144,51 @@ static void count_bytes(block *b, uint64_t bytes)
     settle_large(b->front);
 }
 
-static void count_block(block *b)
+INLINE uint32_t ones(const uint64_t *map, uint32_t words)
 {
-    count_bytes(b, (uint64_t)block_used(b) * b->size);
+    uint32_t n = 0;
+    for (uint32_t w = 0; w < words; w++)
+        n += (uint32_t)__builtin_popcountll(relaxed_load(&map[w]));
+    return n;
+}
+
+#ifdef __x86_64__
+__attribute__((target("popcnt"))) static uint32_t ones_by_instruction(const uint64_t *map, uint32_t words)
+{
+    return ones(map, words);
+}
+#endif
+
+uint32_t block_used(const block *b)
+{
+    uint32_t words = (b->carved + GRANULE * BITS_PER_MAP - 1) / (GRANULE * BITS_PER_MAP);
+    const uint64_t *map = &world.live[(size_t)block_number(b) * BLOCK_MAPS];
+#ifdef __x86_64__
+    if (likely(world.counts_bits))
+        return ones_by_instruction(map, words);
+#endif
+    return ones(map, words);
+}
+
+/* Returns the fragments in use. */
+static uint32_t count_block(block *b)
+{
+    uint32_t used = block_used(b);
+    count_bytes(b, (uint64_t)used * b->size);
+    return used;
 }
 
 /* --- lists of a front --------------------------------------------------------------------------- */
+
+static void full_link(front *f, block *b)
+{
+    b->full = 1;
+    b->prev = NULL;
+    b->next = f->full;
+    if (b->next)
+        b->next->prev = b;
+    f->full = b;
+}
 
 /* Behind the head: the head stays the block that is hot. */
 void front_link(front *f, block *b)
@@ -169,23 +213,33 @@ void front_unlink(front *f, block *b)
         b->next->prev = b->prev;
     if (b->prev)
         b->prev->next = b->next;
+    else if (b->full)
+        f->full = b->next;
     else
         f->bin[b->class_id] = b->next ? b->next : &no_block;
     b->next = b->prev = NULL;
 }
 
-static uint32_t quarter(const block *b)
-{
-    uint32_t fragments = b->limit / b->size / 4;
-    return fragments ? fragments : 1;
-}
-
 static void retire_full(front *f, block *b)
 {
-    count_block(b);
+    uint32_t fragments = b->limit / b->size, few = fragments / FULL_PART;
+    count_bytes(b, (uint64_t)fragments * b->size);
     front_unlink(f, b);
-    b->full = 1;
-    block_set_slow_at(b, (int32_t)block_used(b) - 1);
+    full_link(f, b);
+    b->until_look = few > FULL_FREES ? (int32_t)FULL_FREES : few ? (int32_t)few : 1;
+}
+
+/* Before a request is refused: blocks among the full ones that have had something freed may give again. */
+void front_unretire(front *f)
+{
+    for (block *b = f->full, *next; b; b = next) {
+        next = b->next;
+        if (IS_FREE_END(b->free))
+            continue;
+        front_unlink(f, b);
+        front_link(f, b);
+        b->until_look = 1;
+    }
 }
 
 /* --- blocks ------------------------------------------------------------------------------------- */
@@ -202,10 +256,10 @@ static void give_to_zone(heap *h, block *b)
 static void release(front *f, block *b)
 {
     front_uncharge(f, b->carved);
+    relaxed_store(&b->quick, NULL);
     relaxed_store(&b->owner, NULL);
     b->carved = 0;
     if (f->spares < SPARES_MAX) {
-        f->owner->idle = true;
         b->next = f->spare;
         f->spare = b;
         f->spares++;
@@ -225,30 +279,22 @@ void front_release_spares(front *f)
     f->spares = 0;
 }
 
-/* An empty block: the head of its bin is kept, so that a lone pair of calls does not come here each time. */
-static void empty_block(front *f, block *b)
-{
-    if (f->bin[b->class_id] == b) {
-        f->owner->idle = true;
-        block_set_slow_at(b, -1);
-        return;
-    }
-    front_unlink(f, b);
-    release(f, b);
-    heap_tick(f->owner);
-}
-
-void heap_free_transition(block *b)
+/* An empty block goes, but for the head of its bin: a lone pair of calls would have a new one each time. */
+void heap_look(block *b)
 {
     front *f = b->front;
-    count_block(b);
-    if (b->full)
+    uint32_t used = count_block(b);
+    if (b->full) {
+        front_unlink(f, b);
         front_link(f, b);
-    uint32_t used = block_used(b), step = quarter(b);
-    if (used)
-        block_set_slow_at(b, used > step ? (int32_t)(used - step) : 0);
-    else
-        empty_block(f, b);
+    }
+    bool head = f->bin[b->class_id] == b;
+    b->until_look = (int32_t)(head && used < HEAD_FREES ? HEAD_FREES : used);
+    if (!used && !head) {
+        front_unlink(f, b);
+        release(f, b);
+    }
+    heap_tick(f->owner);
 }
 
 /* Gives back the empty blocks a front keeps. */
@@ -257,10 +303,8 @@ void front_trim(front *f)
     for (unsigned c = 0; c < CLASS_COUNT; c++) {
         for (block *b = f->bin[c], *next; b && b != &no_block; b = next) {
             next = b->next;
-            if (block_used(b)) {
-                block_set_slow_at(b, 0);
+            if (count_block(b))
                 continue;
-            }
             front_unlink(f, b);
             release(f, b);
         }
@@ -320,9 +364,10 @@ static block *fresh_block(front *f, unsigned c)
     b->size = size;
     b->limit = (uint32_t)(BLOCK_SIZE / size * size);
     b->class_id = (uint8_t)c;
-    b->slow_at = b->until_slow = 0;
+    b->until_look = (int32_t)(b->limit / size);
     b->front = f;
     front_link(f, b);
+    relaxed_store(&b->quick, f->owner);
     __atomic_store_n(&b->owner, f->owner, __ATOMIC_RELEASE);
     return b;
 }
@@ -335,8 +380,8 @@ static bool overwritten(const block *b)
     return (((uintptr_t)next ^ (uintptr_t)b->free) >> BLOCK_SHIFT) != 0;
 }
 
-/* The program wrote into freed memory: what hangs behind the first fragment cannot be trusted. It stays
-   in `used` for ever, as the fragments may still be linked elsewhere. */
+/* The program wrote into freed memory: what hangs behind the first fragment cannot be trusted, and is lost.
+ */
 static void drop_list(block *b)
 {
     if (heap_overwritten_hook)
@@ -368,7 +413,6 @@ static void *pop(block *b)
 {
     void *p = b->free;
     b->free = *(void **)p;
-    relaxed_add(&b->until_slow, 1);
     mark_live(p);
     return p;
 }

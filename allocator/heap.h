@@ -11,10 +11,12 @@
  * address inside the block, so that one comparison with the fragment before also shows a link that the
  * program has overwritten after free.
  *
- * Invariants: (1) only the owner touches line 0 of a block's record and its fragments' links; (2) used =
- * live bits of the block, pending ones included; (3) every block with something free (or uncarved) is in
- * exactly one bin list of its front, every other one has `full` set and is in none; (4) heap.taken = carved
- * bytes of its fragment blocks + bytes of its runs, and every ancestor counts the same bytes too.
+ * Invariants: (1) only the owner touches line 0 of a block's record (but `quick`, which others may clear) and
+ * its fragments' links; (2) fragments in use = live bits of the block, pending ones included; (3) every block
+ * of a front is in exactly one of its lists: in a bin's, or with `full` set among the full ones, where up to
+ * a few fragments may have been freed since (FULL_FREES); (4) heap.taken = carved bytes of its fragment
+ * blocks + bytes of its runs, and every ancestor counts the same bytes too; (5) while bits are pending in a
+ * block its `quick` is NULL, or about to be: the thread that set them has not come that far.
  * Locking: none on the fast paths; zone.lock when blocks change hands; heap_threads' lock for park and adopt.
  * Read next: heap.c (refill, release), heap_run.c (large blocks), heap_thread.c (remote frees, park, adopt).
  */
@@ -51,6 +53,7 @@ typedef struct front {
     int64_t uncharged;   /* bytes taken that the heap does not know of yet; only where no limit stands */
     int64_t uncounted;   /* the same of its live estimate */
     int64_t patience;    /* bytes either may grow to; small at first, so that small pools are seen */
+    struct block *full;  /* blocks that had nothing to give when last asked */
     struct block *spare; /* empty blocks kept for any class, linked by next */
     uint32_t spares;
 } front;
@@ -65,7 +68,6 @@ typedef struct heap_thread {
     front *by_heap[HEAPS_MAX];
     struct heap_thread *next; /* all ever made */
     uint32_t slow;            /* slow paths taken: when to look at the clock */
-    bool idle;                /* a front keeps an empty block: trimming finds something */
     uint64_t ticked_at;       /* ns */
     pool_status status;       /* why the last call gave NULL */
     front *served; /* another pool's front that served the last call (spill); who counts clears it */
@@ -113,7 +115,8 @@ void *front_alloc_zero(front *f, size_t size);
 
 /* Frees whatever the fast path did not; p lies in the world. Says what the pointer was. */
 pool_status heap_free_cold(heap_thread *me, void *p);
-void heap_free_transition(struct block *b);
+/* Looks at a block whose frees have come to until_look. */
+void heap_look(struct block *b);
 /* Usable bytes of a live block, 0: it is none. */
 size_t heap_usable(const void *p);
 /* Resizes; the block stays in its own pool. NULL: nothing changed and t->status tells why. */
@@ -146,12 +149,6 @@ extern void (*heap_overwritten_hook)(heap *h, void *fragment);
 #define GRANULE_SHIFT 4
 _Static_assert(GRANULE == 1 << GRANULE_SHIFT, "granules are numbered by a shift");
 
-/* The pair of words about granule g of the world. */
-INLINE bits *granule_bits(uintptr_t g)
-{
-    return &world.bits[g / BITS_PER_MAP];
-}
-
 /* The number of the granule that starts at p, beyond every number when p starts none: the rotation brings
    the bits that must be zero to the top, so that one comparison decides on range and alignment. */
 INLINE uintptr_t granule_number(const void *p)
@@ -162,9 +159,8 @@ INLINE uintptr_t granule_number(const void *p)
 
 INLINE void mark_live(const void *p)
 {
-    uintptr_t g = ((uintptr_t)p - world.base) >> GRANULE_SHIFT;
-    uint64_t *live = &granule_bits(g)->live;
-    relaxed_store(live, relaxed_load(live) | (uint64_t)1 << g % BITS_PER_MAP);
+    uint64_t *live = &world.live[map_of((uintptr_t)p - world.base)];
+    relaxed_store(live, relaxed_load(live) | bit_of((uintptr_t)p));
 }
 
 /* A fragment for a size up to FRAGMENT_MAX, or NULL: the block has none at hand, call front_alloc_cold. */
@@ -178,7 +174,6 @@ INLINE void *front_pop(front *f, size_t size)
     if (unlikely(((uintptr_t)next ^ (uintptr_t)p) >> BLOCK_SHIFT))
         return NULL;
     b->free = next;
-    relaxed_add(&b->until_slow, 1);
     mark_live(p);
     return p;
 }
@@ -189,19 +184,18 @@ INLINE void *front_alloc(front *f, size_t size)
     return likely(p != NULL) ? p : front_alloc_cold(f, size);
 }
 
-/* Frees the fragment at granule g of a block that the calling thread owns. False: it is none that lives,
-   nothing done. */
+/* Frees the fragment at granule g of a block that the calling thread owns and where nothing is pending.
+   False: it is none that lives, nothing done. */
 INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
 {
-    bits *w = granule_bits(g);
-    uint64_t live = relaxed_load(&w->live);
-    if (unlikely(!((live & ~relaxed_load(&w->pending)) >> g % BITS_PER_MAP & 1)))
+    uint64_t *word = &world.live[g / BITS_PER_MAP], live = relaxed_load(word);
+    if (unlikely(!bit_taken(&live, g)))
         return false;
-    relaxed_store(&w->live, live ^ (uint64_t)1 << g % BITS_PER_MAP);
+    relaxed_store(word, live);
     *(void **)p = b->free;
     b->free = p;
-    if (unlikely(relaxed_down(&b->until_slow)))
-        heap_free_transition(b);
+    if (unlikely(relaxed_down(&b->until_look)))
+        heap_look(b);
     return true;
 }
 
@@ -212,7 +206,7 @@ INLINE bool heap_free_fast(heap_thread *me, void *p)
     if (unlikely(g >= hot_load(&world.fast_granules)))
         return false;
     struct block *b = &world.records[g / (BLOCK_SIZE / GRANULE)];
-    return likely(hot_load(&b->owner) == me) && block_free_own(b, p, g);
+    return likely(hot_load(&b->quick) == me) && block_free_own(b, p, g);
 }
 
 #endif

@@ -63,14 +63,14 @@ pool_status heap_judge(const void *p)
     uintptr_t offset = (uintptr_t)p - world.base;
     const block *b = block_of(p);
     size_t within = offset % BLOCK_SIZE;
-    const bits *w = bits_of(offset);
+    size_t map = map_of(offset);
     uint64_t bit = bit_of(offset);
     if (offset % GRANULE)
         return POOL_INVALID;
     if (b->kind == BLOCK_INNER)
         return POOL_INVALID;
-    if (relaxed_load(&w->live) & bit)
-        return relaxed_load(&w->pending) & bit ? POOL_DOUBLE_FREE : POOL_OK;
+    if (relaxed_load(&world.live[map]) & bit)
+        return relaxed_load(&world.pending[map]) & bit ? POOL_DOUBLE_FREE : POOL_OK;
     if (b->kind == BLOCK_FRAGMENTS && relaxed_load(&b->owner))
         return judge_fragment(b, within);
     return b->kind == BLOCK_RUN         ? POOL_INVALID
@@ -107,8 +107,9 @@ pool_status heap_free_cold(heap_thread *me, void *p)
         return heap_judge(p);
     if (owner != me)
         return heap_free_remote(me, b, p);
-    heap_tick(me);
-    return (uintptr_t)p % GRANULE == 0 && block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
+    heap_take_back(b);
+    bool ours = relaxed_load(&b->owner) == me && (uintptr_t)p % GRANULE == 0;
+    return ours && block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
 }
 
 /* --- the interface of pool.h ---------------------------------------------------------------------- */
@@ -280,25 +281,25 @@ static bool bad(const block *b, const char *what)
 static bool check_block(const block *b)
 {
     const char *start = block_start(b);
-    const bits *map = bits_of((uintptr_t)start - world.base);
+    const uint64_t *map = &world.live[(size_t)block_number(b) * BLOCK_MAPS];
     uint32_t live = 0, listed = 0, carved = b->carved / b->size;
-    for (uint32_t w = 0; w < BLOCK_SIZE / (GRANULE * BITS_PER_MAP); w++)
-        live += (uint32_t)__builtin_popcountll(map[w].live);
+    for (uint32_t w = 0; w < BLOCK_MAPS; w++)
+        live += (uint32_t)__builtin_popcountll(map[w]);
     for (const char *p = b->free; !IS_FREE_END(p); p = *(char *const *)p) {
         size_t within = (size_t)(p - start);
         if (within >= b->carved || within % b->size)
             return bad(b, "a free fragment lies where none can");
-        if (bits_of((uintptr_t)p - world.base)->live & bit_of((uintptr_t)p - world.base))
+        if (world.live[map_of((uintptr_t)p - world.base)] & bit_of((uintptr_t)p))
             return bad(b, "a free fragment is marked live");
         if (++listed > carved)
             return bad(b, "the free list runs in a circle");
     }
     if (live != block_used(b))
-        return bad(b, "used differs from the live bits");
-    if (listed + block_used(b) > carved)
+        return bad(b, "a live bit stands where nothing was carved");
+    if (listed + live > carved)
         return bad(b, "more fragments than were carved");
-    bool can_give = listed || b->carved < b->limit;
-    return b->full && can_give ? bad(b, "marked full but has something free") : true;
+    bool gives = listed > FULL_FREES || b->carved < b->limit;
+    return b->full && gives ? bad(b, "marked full but has something free") : true;
 }
 
 static bool check_bins(const front *f)
@@ -307,6 +308,9 @@ static bool check_bins(const front *f)
         for (const block *b = f->bin[c]; b && b != &no_block; b = b->next)
             if (b->front != f || b->class_id != c || b->full)
                 return bad(b, "in a list it does not belong to");
+    for (const block *b = f->full; b; b = b->next)
+        if (b->front != f || !b->full)
+            return bad(b, "among the full ones without being one");
     return true;
 }
 

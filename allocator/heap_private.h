@@ -7,6 +7,8 @@
 
 #include "heap.h"
 
+#define FULL_FREES 8u /* frees a full block may see before it gives again */
+
 /* heap.c: account and lists */
 heap *heap_charge(heap *h, size_t bytes, bool last);
 void heap_uncharge(heap *h, size_t bytes);
@@ -14,6 +16,9 @@ void heap_count(heap *h, int64_t delta);
 void front_link(front *f, block *b);
 void front_unlink(front *f, block *b);
 void front_trim(front *f);
+void front_unretire(front *f);
+/* Fragments in use, pending ones included. */
+uint32_t block_used(const block *b);
 /* Tells the heap what the front has taken and counted since it last did. */
 void front_settle(front *f);
 void front_release_spares(front *f);
@@ -27,6 +32,8 @@ void *run_resize(heap_thread *me, block *b, void *p, size_t size);
 
 /* heap_thread.c */
 void heap_collect(heap_thread *t);
+/* The owner takes back what others freed in a block; that may leave it empty and so take it away. */
+void heap_take_back(block *b);
 void heap_tick(heap_thread *t);
 /* After a refusal by a limit (`refuser`) or by the system (NULL): gives back what this thread keeps empty. */
 void heap_make_room(heap_thread *t, const heap *refuser);

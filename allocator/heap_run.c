@@ -29,13 +29,13 @@ static uint32_t blocks_for(size_t bytes)
 
 static void set_live(block *b, bool live)
 {
-    bits *w = bits_of((uintptr_t)block_start(b) - world.base);
-    relaxed_store(&w->live, live ? w->live | 1 : w->live & ~1ull);
+    uint64_t *word = &world.live[(size_t)block_number(b) * BLOCK_MAPS];
+    relaxed_store(word, live ? *word | 1 : *word & ~1ull);
 }
 
 static void describe_run(block *b, heap *h, size_t bytes, uint32_t blocks)
 {
-    b->owner = NULL;
+    b->quick = b->owner = NULL;
     b->kind = BLOCK_RUN;
     b->heap = h->id;
     b->run_bytes = bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * heap_stats.c - see heap_stats.h: adds up a heap's block records, in this process or in another's memory.
- * Records are read in batches; the bits of a block only when remote frees are pending in it.
- * Locking: none. Cost: 128 bytes a block, and 1 KiB more for each block with pending frees.
+ * Records are read in batches, then the bits of each block that holds fragments.
+ * Locking: none. Cost: 640 bytes a block, and 512 more for each block with pending frees.
  */
 #include "heap_stats.h"
 #include "heap.h"
@@ -31,20 +31,25 @@ static bool local_reader(void *arg, uint64_t address, void *to, size_t n)
     return true;
 }
 
-static uint32_t pending_in(const struct source *s, uint32_t number)
+/* Fragments that the program holds. */
+static uint32_t held(const struct source *s, uint32_t number, bool pending_too)
 {
-    bits map[BLOCK_SIZE / (GRANULE * BITS_PER_MAP)];
+    uint64_t live[BLOCK_MAPS], pending[BLOCK_MAPS];
+    size_t at = (size_t)number * BLOCK_MAPS;
     uint32_t n = 0;
-    if (!read_bytes(s, s->w.bits + (size_t)number * (sizeof map / sizeof *map), map, sizeof map))
+    if (!read_bytes(s, s->w.live + at, live, sizeof live))
         return 0;
-    for (size_t i = 0; i < sizeof map / sizeof *map; i++)
-        n += (uint32_t)__builtin_popcountll(map[i].live & map[i].pending);
+    memset(pending, 0, sizeof pending);
+    if (pending_too && !read_bytes(s, s->w.pending + at, pending, sizeof pending))
+        return 0;
+    for (size_t i = 0; i < BLOCK_MAPS; i++)
+        n += (uint32_t)__builtin_popcountll(live[i] & ~pending[i]);
     return n;
 }
 
 static void add_fragments(const struct source *s, const block *b, uint32_t number, heap_figures *out)
 {
-    uint32_t used = block_used(b) - (b->in_remote ? pending_in(s, number) : 0);
+    uint32_t used = held(s, number, b->in_remote);
     uint64_t live = (uint64_t)used * b->size;
     out->live_blocks += used;
     out->live_bytes += live;
@@ -59,7 +64,7 @@ static void add_block(const struct source *s, const block *b, uint32_t number, u
         return;
     out->overhead_bytes += sizeof *b;
     if (b->kind == BLOCK_FRAGMENTS && b->owner) {
-        out->overhead_bytes += BLOCK_SIZE / (GRANULE * BITS_PER_MAP) * sizeof(bits);
+        out->overhead_bytes += BLOCK_MAPS * sizeof(uint64_t);
         add_fragments(s, b, number, out);
     } else if (b->kind == BLOCK_RUN) {
         out->live_blocks++;

@@ -13,7 +13,9 @@
  *
  * Invariants: (1) whoever sets a pending bit then sees in_remote 0 puts the block on the list; the collector
  * clears in_remote before it reads the bits: no bit is forgotten; (2) a block found on the list of a thread
- * that no longer owns it is passed on; (3) a parked side is touched only under threads_lock.
+ * that no longer owns it is passed on; (3) a parked side is touched only under threads_lock; (4) a freeing
+ * thread clears the block's `quick` after it has set its bit, the collector sets it before it takes bits: the
+ * owner's own frees see what is pending, so that one of the same fragment is known for what it is.
  * Cost: a remote free is one locked bit operation; collecting a block reads 64 words.
  */
 #include "heap.h"
@@ -39,36 +41,39 @@ static void push_remote(heap_thread *owner, block *b)
 
 static void announce(heap_thread *owner, block *b)
 {
+    if (relaxed_load(&b->quick))
+        __atomic_store_n(&b->quick, NULL, __ATOMIC_SEQ_CST);
     if (!relaxed_load(&b->in_remote) && !__atomic_exchange_n(&b->in_remote, 1, __ATOMIC_ACQ_REL))
         push_remote(owner, b);
 }
 
 /* Moves the fragments named by bits of word w to the block's list; returns how many. */
-static uint32_t take_back(block *b, char *start, uint32_t w, bits *map)
+static uint32_t take_word(block *b, char *start, uint32_t w)
 {
-    uint64_t word = __atomic_exchange_n(&map->pending, 0, __ATOMIC_ACQUIRE);
-    uint32_t n = (uint32_t)__builtin_popcountll(word);
-    relaxed_store(&map->live, map->live & ~word);
+    size_t map = map_of((uintptr_t)start - world.base) + w;
+    uint64_t word = __atomic_exchange_n(&world.pending[map], 0, __ATOMIC_ACQUIRE);
+    uint32_t n = 0;
+    relaxed_store(&world.live[map], world.live[map] & ~word);
     for (; word; word &= word - 1) {
         void **p = (void **)(start + (w * BITS_PER_MAP + (uint32_t)__builtin_ctzll(word)) * GRANULE);
         *p = b->free;
         b->free = p;
+        n++;
     }
     return n;
 }
 
-static void collect_block(block *b)
+void heap_take_back(block *b)
 {
     char *start = block_start(b);
-    bits *map = bits_of((uintptr_t)start - world.base);
+    const uint64_t *map = &world.pending[map_of((uintptr_t)start - world.base)];
     uint32_t words = (uint32_t)((b->carved + GRANULE * BITS_PER_MAP - 1) / (GRANULE * BITS_PER_MAP)), n = 0;
+    __atomic_store_n(&b->quick, b->owner, __ATOMIC_SEQ_CST);
     for (uint32_t w = 0; w < words; w++)
-        if (relaxed_load(&map[w].pending))
-            n += take_back(b, start, w, &map[w]);
-    if (!n)
-        return;
-    if (relaxed_add(&b->until_slow, -(int32_t)n) <= 0)
-        heap_free_transition(b);
+        if (relaxed_load(&map[w]))
+            n += take_word(b, start, w);
+    if (n && relaxed_add(&b->until_look, -(int32_t)n) <= 0)
+        heap_look(b);
 }
 
 /* The clock is looked at afterwards: what a look finds is given back together, once a decay time. */
@@ -83,7 +88,7 @@ void heap_collect(heap_thread *t)
         __atomic_store_n(&b->in_remote, 0, __ATOMIC_SEQ_CST);
         heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
         if (owner == t)
-            collect_block(b);
+            heap_take_back(b);
         else if (owner)
             announce(owner, b);
         b = next;
@@ -100,31 +105,30 @@ static bool reclaim(heap_thread *me, block *b, heap_thread *owner)
         return false;
     lock_take(&threads_lock);
     if (b->owner == owner && relaxed_load(&owner->state) == THREAD_PARKED) {
-        if (!b->full)
-            front_unlink(b->front, b);
+        front_unlink(b->front, b);
         b->front = f;
         relaxed_store(&b->owner, me);
-        if (!b->full)
-            front_link(f, b);
+        b->until_look = 1; /* it may have been a head, or full */
+        front_link(f, b);
         mine = true;
     }
     lock_drop(&threads_lock);
     if (mine) /* what others freed here meanwhile may stand on the old owner's list */
-        collect_block(b);
+        heap_take_back(b);
     return mine;
 }
 
 pool_status heap_free_remote(heap_thread *me, block *b, void *p)
 {
     uintptr_t offset = (uintptr_t)p - world.base;
-    bits *map = bits_of(offset);
+    size_t map = map_of(offset);
     uint64_t bit = bit_of(offset);
-    if (offset % GRANULE || !(relaxed_load(&map->live) & bit))
+    if (offset % GRANULE || !(relaxed_load(&world.live[map]) & bit))
         return heap_judge(p);
     heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
     if (owner && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner))
         return block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
-    if (__atomic_fetch_or(&map->pending, bit, __ATOMIC_SEQ_CST) & bit)
+    if (__atomic_fetch_or(&world.pending[map], bit, __ATOMIC_SEQ_CST) & bit)
         return POOL_DOUBLE_FREE;
     if (owner)
         announce(owner, b);
@@ -143,16 +147,9 @@ static void decay_zones(uint64_t now, bool force)
 static void trim_fronts(heap_thread *t)
 {
     heap_collect(t);
-    if (!t->idle) {
-        for (front *f = t->fronts; f; f = f->next)
-            if (!f->locked)
-                front_settle(f);
-        return;
-    }
     for (front *f = t->fronts; f; f = f->next)
         if (!f->locked)
             front_trim(f);
-    t->idle = false;
 }
 
 void heap_trim(heap_thread *me, bool force)
@@ -164,6 +161,8 @@ void heap_trim(heap_thread *me, bool force)
 /* Pages that lie dirty count against no limit: only the system's refusal gives them back. */
 void heap_make_room(heap_thread *t, const heap *refuser)
 {
+    for (front *f = t->fronts; f; f = f->next)
+        front_unretire(f);
     if (refuser)
         trim_fronts(t);
     else

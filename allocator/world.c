@@ -31,8 +31,8 @@ static bool reserve(size_t size)
     size_t blocks = size >> BLOCK_SHIFT;
     char *base = os_reserve(size, size >= ZONED_MIN ? GIB(1) : MIB(2) < size ? MIB(2) : BLOCK_SIZE);
     block *records = base ? reserve_table(blocks, sizeof(block)) : NULL;
-    bits *map =
-        records ? reserve_table(blocks, sizeof(bits) * (BLOCK_SIZE / (GRANULE * BITS_PER_MAP))) : NULL;
+    size_t maps = blocks * BLOCK_MAPS;
+    uint64_t *map = records ? reserve_table(2 * maps, sizeof *map) : NULL;
     if (!map) {
         if (records)
             os_unmap(records, round_up(blocks * sizeof(block), OS_PAGE));
@@ -42,7 +42,8 @@ static bool reserve(size_t size)
     }
     world.base = (uintptr_t)base;
     world.records = records;
-    world.bits = map;
+    world.live = map;
+    world.pending = map + maps;
     world.size = size;
     world.fast_granules = size / GRANULE;
     world.zoned = size >= ZONED_MIN;
@@ -72,6 +73,10 @@ bool world_boot(void)
          size = round_down(size / 4 * 3, BLOCK_SIZE))
         reserve(size);
     world.huge_allowed = huge_allowed();
+#ifdef __x86_64__
+    __builtin_cpu_init();
+    world.counts_bits = __builtin_cpu_supports("popcnt");
+#endif
     return world.size != 0;
 }
 

@@ -6,7 +6,8 @@
  *   | zone 0 (64 GiB: pool Global) | zone 1 (System) | zone 2 ... |      one zone a heap
  *     block 0, block 1, ... of 64 KiB
  *   world.records[n]   128 bytes about block n, out of line
- *   world.bits[n][64]  for each 1 KiB of block n: 64 live bits and 64 pending bits, one a granule
+ *   world.live[n][64]     64 bits for each 1 KiB of block n, one a granule: a block of the program starts
+ * here world.pending[n][64]  likewise: another thread has freed it
  *
  * Invariants: (1) an address outside [base, base + size) is not ours; (2) the live bit of a granule is set
  * exactly while a block of the program starts there, so it decides every question of misuse; (3) a pending
@@ -14,7 +15,6 @@
  * the program holds; (4) live bits are written by the block's owner only (runs: under the zone lock), pending
  * bits atomically by anybody.
  * When address space is short the world shrinks and all heaps share one zone (record.heap tells them apart).
- * (5) used, the fragments handed out, is kept as until_slow + slow_at, so that free tests what it counts.
  * Cost: address to record is a subtraction, a shift and an add.
  */
 #ifndef POOLMEM_WORLD_H
@@ -27,7 +27,8 @@
 #define BLOCK_SHIFT  16
 #define BLOCK_SIZE   ((size_t)1 << BLOCK_SHIFT)
 #define WORLD_ZONES  256
-#define BITS_PER_MAP 64 /* granules one pair of words covers */
+#define BITS_PER_MAP 64                                      /* granules one word covers */
+#define BLOCK_MAPS   (BLOCK_SIZE / (GRANULE * BITS_PER_MAP)) /* words of one block */
 
 typedef enum block_kind {
     BLOCK_FREE,      /* in no hand; the zone's bitmaps tell more */
@@ -43,33 +44,29 @@ struct heap_thread;
 /* One block. Written by: O the owning thread, Z whoever holds the zone lock, R anybody, atomically. */
 typedef struct block {
     void *free;                /* O next free fragment; FREE_END of this block: none */
-    int32_t until_slow;        /* O frees until one takes the slow path: used - slow_at */
-    int32_t slow_at;           /* O the value of used at which that happens; -1: it never does */
-    struct heap_thread *owner; /* O who may use this line; NULL when the block holds no fragments */
-    struct front *front;       /* O list it is in, and the heap it belongs to */
+    struct heap_thread *quick; /* the owner, whose frees are quick; NULL: see what is pending first (R) */
+    int32_t until_look;        /* O frees until one looks at the block */
     uint32_t size;             /* O bytes of a fragment */
-    uint8_t class_id;          /* O */
-    uint8_t kind;              /* Z block_kind */
-    uint8_t full;              /* O in no list: nothing free */
-    uint8_t reserved;
+    struct front *front;       /* O list it is in, and the heap it belongs to */
+    struct block *next, *prev; /* O front's list of blocks of this class that may give, or of full ones */
     uint32_t carved;           /* O bytes turned into fragments so far; the rest was never touched */
     uint32_t limit;            /* O bytes that may be carved: whole fragments */
-    struct block *next, *prev; /* O front's list of blocks of this class that have something free */
+    uint8_t class_id;          /* O */
+    uint8_t kind;              /* Z block_kind */
+    uint8_t full;              /* O in the list of full ones */
 
-    uint32_t in_remote __attribute__((aligned(64))); /* R 1: on the owner's remote list */
-    uint32_t heap;                                   /* Z id of the heap that holds it */
-    struct block *next_remote;                       /* R */
-    uint64_t counted;                                /* O bytes of this block in heap.live_estimate */
-    uint64_t run_bytes;                              /* Z usable bytes of a run */
-    uint32_t run_blocks;                             /* Z */
-    uint32_t run_first;                              /* Z block number of the run's first block */
-    void *pool;                                      /* Z fixed-size pool that lives in this run, or NULL */
+    struct heap_thread *owner
+        __attribute__((aligned(64))); /* O who may use the line above; NULL: no fragments */
+    uint32_t in_remote;               /* R 1: on the owner's remote list */
+    uint32_t heap;                    /* Z id of the heap that holds it */
+    struct block *next_remote;        /* R */
+    uint64_t counted;                 /* O bytes of this block in heap.live_estimate */
+    uint64_t run_bytes;               /* Z usable bytes of a run */
+    uint32_t run_blocks;              /* Z */
+    uint32_t run_first;               /* Z block number of the run's first block */
+    void *pool;                       /* Z fixed-size pool that lives in this run, or NULL */
 } __attribute__((aligned(128))) block;
 _Static_assert(sizeof(block) == 128, "two cache lines");
-
-typedef struct bits {
-    uint64_t live, pending;
-} bits;
 
 /* One heap's blocks. All fields under the lock. Block numbers are counted from `first`. */
 typedef struct zone {
@@ -88,16 +85,16 @@ struct world {
     uintptr_t base;
     size_t fast_granules; /* size / GRANULE, for the fast path of free; 0 sends every call the slow way */
     block *records;
-    bits *bits;
+    uint64_t *live, *pending;
     size_t size;
     bool zoned; /* a zone for each heap; else all share zone 0 */
     uint32_t zone_blocks;
     uint64_t grown;    /* atomic: bytes of blocks ever in use, all zones */
     uint64_t taken;    /* atomic: bytes heaps have taken now, all heaps */
     uint64_t dirty;    /* atomic: bytes of free blocks whose pages are still ours, all zones */
-    bool slow_frees;   /* every free takes the slow path: all are tracked */
     uint64_t decay_ns; /* age at which free blocks go back to the system */
     bool huge_allowed;
+    bool counts_bits; /* the processor has an instruction for it */
 };
 extern struct world world HIDDEN;
 extern zone world_zones[WORLD_ZONES] HIDDEN;
@@ -121,16 +118,6 @@ uint32_t zone_largest(zone *z);
 /* Invariants of the maps; false after a message. */
 bool zone_check(zone *z);
 
-/* Fragments handed out, pending ones included. */
-INLINE uint32_t block_used(const block *b)
-{
-    return (uint32_t)(b->until_slow + b->slow_at);
-}
-INLINE void block_set_slow_at(block *b, int32_t slow_at)
-{
-    b->until_slow += b->slow_at - slow_at;
-    b->slow_at = slow_at;
-}
 INLINE uint32_t block_number(const block *b)
 {
     return (uint32_t)(b - world.records);
@@ -148,9 +135,10 @@ INLINE bool world_owns(const void *p)
 {
     return (uintptr_t)p - world.base < world.size;
 }
-INLINE bits *bits_of(uintptr_t offset)
+/* Number of the word about an offset into the world, in world.live and world.pending, and its bit there. */
+INLINE size_t map_of(uintptr_t offset)
 {
-    return &world.bits[offset / (GRANULE * BITS_PER_MAP)];
+    return offset / (GRANULE * BITS_PER_MAP);
 }
 INLINE uint64_t bit_of(uintptr_t offset)
 {

@@ -18,7 +18,6 @@
 #define COMMIT_MIN  16u   /* blocks: 1 MiB */
 #define COMMIT_MAX  1024u /* blocks: 64 MiB */
 #define HUGE_FROM   MIB(64)
-#define WATCH_FROM  MIB(1)
 #define HUGE_BLOCKS 32u /* blocks of one huge page */
 #define NO_BLOCK    UINT32_MAX
 
@@ -87,14 +86,17 @@ static uint32_t find_run(const zone *z, uint32_t blocks, uint32_t align)
     return NO_BLOCK;
 }
 
-static bool commit_tables(uint32_t from, uint32_t to)
+static bool commit_pages(const void *from, const void *to)
 {
-    uintptr_t rec = round_down((uintptr_t)&world.records[from], OS_PAGE);
-    uintptr_t rec_end = round_up((uintptr_t)&world.records[to], OS_PAGE);
-    size_t per = BLOCK_SIZE / (GRANULE * BITS_PER_MAP);
-    uintptr_t map = round_down((uintptr_t)&world.bits[from * per], OS_PAGE);
-    uintptr_t map_end = round_up((uintptr_t)&world.bits[to * per], OS_PAGE);
-    return os_commit((void *)rec, rec_end - rec) && os_commit((void *)map, map_end - map);
+    uintptr_t start = round_down((uintptr_t)from, OS_PAGE);
+    return os_commit((void *)start, round_up((uintptr_t)to, OS_PAGE) - start);
+}
+
+static bool commit_tables(size_t from, size_t to)
+{
+    return commit_pages(&world.records[from], &world.records[to]) &&
+           commit_pages(&world.live[from * BLOCK_MAPS], &world.live[to * BLOCK_MAPS]) &&
+           commit_pages(&world.pending[from * BLOCK_MAPS], &world.pending[to * BLOCK_MAPS]);
 }
 
 static char *zone_address(const zone *z, uint32_t i)
@@ -165,18 +167,6 @@ static void count_dirty(zone *z, int32_t blocks)
     __atomic_fetch_add(&world.dirty, (uint64_t)((int64_t)blocks * (int64_t)BLOCK_SIZE), __ATOMIC_RELAXED);
 }
 
-/*
- * A program that has freed most of what it held may never reach a slow path again, where time is looked at:
- * a lone malloc and free in turn do not. So while more lies dirty than is in use, frees go the slow way.
- */
-static void watch_dirty(void)
-{
-    bool watch = relaxed_load(&world.dirty) > relaxed_load(&world.taken) + WATCH_FROM;
-    size_t granules = watch || world.slow_frees ? 0 : world.size / GRANULE;
-    if (relaxed_load(&world.fast_granules) != granules)
-        relaxed_store(&world.fast_granules, granules);
-}
-
 /* Takes blocks out of the maps; true when none was dirty. */
 static bool claim(zone *z, uint32_t from, uint32_t to)
 {
@@ -237,7 +227,6 @@ void zone_give(zone *z, uint32_t from, uint32_t blocks, bool purge)
     } else {
         bits_set(z->young_map, at, at + blocks);
         count_dirty(z, (int32_t)blocks);
-        watch_dirty();
     }
     if (at < z->low_free)
         z->low_free = at;
@@ -266,7 +255,6 @@ void zone_decay(zone *z, uint64_t now, bool force)
     z->young_map = z->old_map;
     z->old_map = young;
     relaxed_store(&z->decayed_at, now);
-    watch_dirty();
     lock_drop(&z->lock);
 }
 

@@ -50,10 +50,10 @@ INLINE void *alloc_tagged(entry_id entry, size_t size, caller_frame f)
 {
     const thread *t = self;
     const memo_entry *e = memo_last(t->memo, f.ret, f.cfa);
-    void *p;
-    if (likely(e->quick == memo_key(f.ret, entry, t->top_key)) && likely(memo_matches_plain(e, f.cfa)) &&
-        likely((p = alloc_quick(&e->now, size)) != NULL))
-        return p;
+    if (likely(e->quick == memo_key(f.ret, entry, t->top_key)) && likely(memo_matches_plain(e, f.cfa))) {
+        void *p = alloc_quick(&e->now, size);
+        return likely(p != NULL) ? p : malloc_cold(e->tag, size);
+    }
     return alloc_walked(entry, size, f.cfa, f.rbp);
 }
 

@@ -60,7 +60,6 @@ static void start_tracking(void)
     }
     malloc_fast_end = 0; /* every call goes the slow way, where it is recorded */
     world.fast_granules = 0;
-    world.slow_frees = true;
 }
 
 static void configure(void)

@@ -82,8 +82,8 @@ typedef struct memo_head {
 } __attribute__((aligned(64))) memo_head;
 
 struct memo {
-    char none[sizeof(memo_entry)]; /* zero: the entry an empty cell leads to */
-    uint32_t quick[MEMO_QUICK];    /* entry that matched last, bytes from the region; 0 none */
+    char none[sizeof(memo_entry)];    /* zero: the entry an empty cell leads to */
+    uint32_t quick[MEMO_QUICK];       /* entry that matched last, bytes from the region; 0 none */
     uint64_t head_mask;               /* bytes from head[0] that a number may have: the last one's */
     uint32_t head_shift, index_shift; /* 64 - log2 of the sizes */
     uint32_t *index;                  /* entry, bytes from the region; 0 none */

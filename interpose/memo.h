@@ -150,11 +150,16 @@ bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);
 INLINE bool memo_matches_plain(const memo_entry *e, uintptr_t cfa)
 {
     const memo_group *g = e->group;
-    for (unsigned left = e->group_bytes; left; left -= (unsigned)sizeof *g, g++) {
+    uint64_t left = e->group_bytes;
+    if (!left)
+        return true;
+    do {
         if (memo_word(cfa, g->at[0]) != g->value[0] || memo_word(cfa, g->at[1]) != g->value[1] ||
             memo_word(cfa, g->at[2]) != g->value[2] || memo_word(cfa, g->at[3]) != g->value[3])
             return false;
-    }
+        g++;
+        __asm__("" : "+r"(left)); /* two counters cost less than what compilers make of them */
+    } while (left -= sizeof *g);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "os.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 enum { FIRST_ENTRIES = 1024, TOMBSTONE = 1 };
 
@@ -23,6 +24,23 @@ static bool is_plain(const cfi_rule *r)
            r->cfa > 0 && (r->rbp_at == CFI_SAME || r->rbp_at == CFI_AT_CFA);
 }
 
+/* Functions without a name in the C library are its static ones: which of them start a stack the place tells
+   where they stand in it (unwind.c). */
+static pc_role role_of(uintptr_t address, const symbol_info *symbol, const cfi_rule *rule)
+{
+    extern char libc_start_main[] __asm__("__libc_start_main");
+    struct dl_find_object libc;
+    if (rule->kind == CFI_END)
+        return PC_OUTERMOST;
+    if (_dl_find_object(libc_start_main, &libc) != 0 || address < (uintptr_t)libc.dlfo_map_start ||
+        address >= (uintptr_t)libc.dlfo_map_end)
+        return PC_ORDINARY;
+    if (!symbol->raw || strcmp(symbol->raw, "__libc_start_call_main") == 0 ||
+        strcmp(symbol->raw, "start_thread") == 0)
+        return PC_START;
+    return strncmp(symbol->raw, "__libc_start_main", 17) == 0 ? PC_START_MAIN : PC_ORDINARY;
+}
+
 pc_info pc_resolve(pc_key key)
 {
     uintptr_t address = (uintptr_t)(key & ~PC_EXACT);
@@ -34,6 +52,7 @@ pc_info pc_resolve(pc_key key)
     info.by_size = rules_by_size(info.verdict);
     info.silent = info.verdict.pool == RULE_NO_POOL && !info.verdict.conditional;
     info.plain = is_plain(&info.rule);
+    info.role = (uint8_t)role_of(address, &symbol, &info.rule);
     return info;
 }
 

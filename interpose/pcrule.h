@@ -19,6 +19,14 @@
 typedef uint64_t pc_key;
 #define PC_EXACT ((pc_key)1 << 63)
 
+/* What a function is to the stacks it stands in. */
+typedef enum pc_role {
+    PC_ORDINARY,
+    PC_START,      /* the C library's own that is entered once a thread: calls main, or a thread's function */
+    PC_START_MAIN, /* __libc_start_main */
+    PC_OUTERMOST   /* nobody called it */
+} pc_role;
+
 typedef struct pc_info {
     pc_key key;
     cfi_rule rule;
@@ -27,6 +35,7 @@ typedef struct pc_info {
     bool
         plain; /* CFA = rsp + rule.cfa, the return address below it, rbp handed through or saved at the CFA */
     bool silent; /* no rule can claim it */
+    uint8_t role; /* pc_role */
 } pc_info;
 
 typedef struct pc_table {

@@ -199,12 +199,40 @@ static void walk_start(walk *w)
     w->uses_rbp = w->more = false;
 }
 
+/* The outermost frames seen, the last one first: role, and the words noted when it was reached. */
+typedef struct walk_tail {
+    uint8_t role[3];
+    unsigned words[3];
+} walk_tail;
+
+static void tail_add(walk_tail *tail, uint8_t role, unsigned words)
+{
+    for (unsigned i = 2; i > 0; i--) {
+        tail->role[i] = tail->role[i - 1];
+        tail->words[i] = tail->words[i - 1];
+    }
+    tail->role[0] = role;
+    tail->words[0] = words;
+}
+
+/* The words that need comparing. The function that calls main is called from one place only, and so is the one
+   that calls a thread's function: a return address into either tells all that lies outside of it. */
+static unsigned words_that_tell(const walk_tail *tail, unsigned words)
+{
+    if (tail->role[0] != PC_OUTERMOST)
+        return words;
+    if (tail->role[1] == PC_START)
+        return tail->words[1];
+    return tail->role[1] == PC_START_MAIN && tail->role[2] == PC_START ? tail->words[2] : words;
+}
+
 void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t size, unsigned depth,
               bool onward, walk_ask *ask)
 {
     walk_point start = {f.ret, f.cfa, f.rbp, true, false};
     walk_cursor c = walk_resume(t, &start);
     pc_info scratch;
+    walk_tail tail = {{0}, {0}};
     bool more = true;
     walk_start(w);
     c.w = w;
@@ -213,6 +241,7 @@ void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t s
     while (more && w->frames < depth && walk_valid(&c)) {
         const pc_info *info = walk_info(&c, ask, &scratch);
         w->pcs[w->frames++] = c.pc;
+        tail_add(&tail, info->role, w->words);
         if (entry != ENTRY_COUNT) {
             w->keep = w->keep && !info->by_size;
             w->pool = rules_decide(info->verdict, entry, size, w->frames - 1);
@@ -220,6 +249,8 @@ void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t s
         bool last = w->pool != RULE_NO_POOL || (w->frames == depth && !onward);
         more = !last && walk_step(&c, &info->rule);
     }
+    if (!more && w->pool == RULE_NO_POOL)
+        w->words = words_that_tell(&tail, w->words);
     w->keep = w->keep && !c.odd;
     w->more = more && w->frames == depth;
     w->next = walk_here(&c);

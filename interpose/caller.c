@@ -445,12 +445,8 @@ INLINE const memo_entry *search(memo *m, const thread *t, uint64_t key, uintptr_
     const memo_entry *e = memo_last(m, *(const stack_word *)(cfa - 8), cfa);
     if (e->quick == (key ^ MEMO_SPECIAL) && memo_matches(e, cfa, rbp, t->top))
         return e;
-    e = memo_descend(m, key, cfa, rbp, t->stack_lo, t->stack_hi);
-    const memo_head *h = e ? NULL : memo_head_find(m, key);
-    if (h) {
-        memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
-        e = memo_select(m, h, &q);
-    }
+    memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
+    e = memo_find(m, key, &q);
     if (likely(e != NULL))
         memo_note(m, e, *(const stack_word *)(cfa - 8), cfa);
     return e;
@@ -470,8 +466,8 @@ static const tag *remembered(thread *t, entry_id entry, size_t size, caller_fram
 {
     memo_query q = {f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
     memo *m = t->caller->memo;
-    const memo_head *h = current(t->caller) ? memo_head_find(m, memo_key(f.ret, entry, t->top_key)) : NULL;
-    const memo_entry *e = h ? memo_select(m, h, &q) : NULL;
+    const memo_entry *e =
+        current(t->caller) ? memo_find(m, memo_key(f.ret, entry, t->top_key), &q) : NULL;
     return e ? entry_tag(t, e, entry, size, f) : NULL;
 }
 

@@ -82,7 +82,8 @@ static inline const memo_entry *select_end(const memo *m, const memo_head *h, co
     return one && memo_matches(h->entry, q->cfa, q->rbp, q->top) ? h->entry : NULL;
 }
 
-HOT const memo_entry *memo_select(memo *m, const memo_head *h, const memo_query *q)
+/* The whole of a look-up: stacks that lack the words of a SPLIT on the way are under heads of their own. */
+static const memo_entry *find_anywhere(memo *m, const memo_head *h, const memo_query *q)
 {
     size_t reach = room(q);
     uint64_t others[OTHERS]; /* where the stacks are that lack the words of a SPLIT on the way */
@@ -105,6 +106,29 @@ HOT const memo_entry *memo_select(memo *m, const memo_head *h, const memo_query 
         h = NULL;
     }
     return NULL;
+}
+
+/* From a head down SPLITs by one plain word each, as most are, to the head where that ends. The words that
+   choose are read without an order, so they must lie in the thread's own stack. */
+static inline const memo_head *descend(memo *m, const memo_head *h, const memo_query *q)
+{
+    const uint64_t weight = memo_weight[0] + memo_weight[1] + memo_weight[2] + memo_weight[3];
+    uint64_t key = h->key;
+    while (h && h->quick == ~key && q->cfa >= q->stack_lo && q->cfa + h->extent <= q->stack_hi) {
+        key = memo_child_key(key * MEMO_MIX + memo_word(q->cfa, h->at[0]) * weight);
+        h = memo_head_find(m, key);
+    }
+    return h;
+}
+
+HOT const memo_entry *memo_find(memo *m, uint64_t key, const memo_query *q)
+{
+    const memo_head *first = memo_head_find(m, key);
+    if (unlikely(!first))
+        return NULL;
+    const memo_head *h = descend(m, first, q);
+    const memo_entry *e = h && h->extent <= room(q) ? select_end(m, h, q) : NULL;
+    return likely(e != NULL) ? e : find_anywhere(m, first, q);
 }
 
 walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)

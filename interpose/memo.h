@@ -209,26 +209,6 @@ INLINE uint64_t memo_child_key(uint64_t x)
     return ((x + 1) * memo_weight[1] ^ x >> 29) | (uint64_t)1 << 63; /* no return address has that bit */
 }
 
-/* From a quick head down: SPLITs by one plain word, then one entry's words. NULL: not known in this way. The
-   words that choose are read without an order, so they must lie in the thread's own stack. */
-INLINE const memo_entry *memo_descend(memo *m, uint64_t key, uintptr_t cfa, uintptr_t rbp, uintptr_t lo,
-                                      uintptr_t hi)
-{
-    const uint64_t weight = memo_weight[0] + memo_weight[1] + memo_weight[2] + memo_weight[3];
-    const memo_head *h = memo_head_find(m, key);
-    while (h && h->quick == ~key) {
-        if (unlikely(cfa < lo || cfa + h->extent > hi))
-            return NULL;
-        key = memo_child_key(key * MEMO_MIX + memo_word(cfa, h->at[0]) * weight);
-        h = memo_head_find(m, key);
-    }
-    if (unlikely(!h))
-        return NULL;
-    if (h->quick == key)
-        return likely(memo_matches_plain(h->entry, cfa)) ? h->entry : NULL;
-    return h->quick == (key ^ MEMO_SPECIAL) && memo_matches_special(h->entry, cfa, rbp) ? h->entry : NULL;
-}
-
 /* Where a thread looks: its stack pointer after the call and so on, for the slower half of a look-up. */
 typedef struct memo_query {
     uintptr_t cfa, rbp;
@@ -236,8 +216,8 @@ typedef struct memo_query {
     uint32_t top;
 } memo_query;
 
-/* The entry that matches, NULL: not known. For every kind of head. */
-const memo_entry *memo_select(memo *m, const memo_head *h, const memo_query *q);
+/* The entry that matches a call, by the heads; NULL: not known. */
+const memo_entry *memo_find(memo *m, uint64_t key, const memo_query *q);
 
 /* The frame that the walk of a matching entry goes on from. */
 walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);

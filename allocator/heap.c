@@ -190,21 +190,29 @@ static void full_link(front *f, block *b)
     f->full = b;
 }
 
+void front_set_head(front *f, unsigned c, block *b)
+{
+    size_t granules = class_size(c) / GRANULE, least = c ? class_size(c - 1) / GRANULE + 1 : 0;
+    f->bin[c] = b;
+    for (size_t g = least; g <= granules && g <= SMALL_MAX / GRANULE; g++)
+        f->small[g] = b;
+}
+
 /* Behind the head: the head stays the block that is hot. */
 void front_link(front *f, block *b)
 {
-    block **head = &f->bin[b->class_id];
+    block *head = f->bin[b->class_id];
     b->full = 0;
-    if (*head == &no_block) {
+    if (head == &no_block) {
         b->prev = b->next = NULL;
-        *head = b;
+        front_set_head(f, b->class_id, b);
         return;
     }
-    b->prev = *head;
-    b->next = (*head)->next;
+    b->prev = head;
+    b->next = head->next;
     if (b->next)
         b->next->prev = b;
-    (*head)->next = b;
+    head->next = b;
 }
 
 void front_unlink(front *f, block *b)
@@ -216,7 +224,7 @@ void front_unlink(front *f, block *b)
     else if (b->full)
         f->full = b->next;
     else
-        f->bin[b->class_id] = b->next ? b->next : &no_block;
+        front_set_head(f, b->class_id, b->next ? b->next : &no_block);
     b->next = b->prev = NULL;
 }
 

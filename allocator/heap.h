@@ -28,6 +28,7 @@
 #include "world.h"
 
 #define HEAPS_MAX 256
+#define SMALL_MAX ((size_t)1024) /* what the shortest way serves */
 
 typedef struct heap {
     pool pool; /* first: a heap is a pool */
@@ -45,6 +46,7 @@ typedef struct heap {
 } heap;
 
 typedef struct front {
+    struct block *small[SMALL_MAX / GRANULE + 1]; /* bin of a size up to SMALL_MAX, by granules */
     struct block *bin[CLASS_COUNT];
     heap *heap;
     struct heap_thread *owner;
@@ -159,14 +161,13 @@ INLINE uintptr_t granule_number(const void *p)
 
 INLINE void mark_live(const void *p)
 {
-    uint64_t *live = &world.live[map_of((uintptr_t)p - world.base)];
+    uint64_t *live = (uint64_t *)world.live_from_zero + map_of((uintptr_t)p);
     relaxed_store(live, relaxed_load(live) | bit_of((uintptr_t)p));
 }
 
-/* A fragment for a size up to FRAGMENT_MAX, or NULL: the block has none at hand, call front_alloc_cold. */
-INLINE void *front_pop(front *f, size_t size)
+/* A fragment, or NULL: the block has none at hand, call front_alloc_cold. */
+INLINE void *block_pop(struct block *b)
 {
-    struct block *b = f->bin[class_of(size)];
     void *p = b->free;
     if (unlikely(IS_FREE_END(p)))
         return NULL;
@@ -178,9 +179,16 @@ INLINE void *front_pop(front *f, size_t size)
     return p;
 }
 
+/* For a size up to SMALL_MAX; NULL as above. */
+INLINE void *front_pop_small(front *f, size_t size)
+{
+    return block_pop(f->small[(size + (GRANULE - 1)) / GRANULE]);
+}
+
+/* For a size up to FRAGMENT_MAX. */
 INLINE void *front_alloc(front *f, size_t size)
 {
-    void *p = front_pop(f, size);
+    void *p = block_pop(f->bin[class_of(size)]);
     return likely(p != NULL) ? p : front_alloc_cold(f, size);
 }
 

@@ -13,6 +13,7 @@
 heap *heap_charge(heap *h, size_t bytes, bool last);
 void heap_uncharge(heap *h, size_t bytes);
 void heap_count(heap *h, int64_t delta);
+void front_set_head(front *f, unsigned c, block *b);
 void front_link(front *f, block *b);
 void front_unlink(front *f, block *b);
 void front_trim(front *f);

@@ -189,7 +189,7 @@ static front *make_front(heap_thread *t, uint32_t id)
     if (!f)
         return NULL;
     for (unsigned c = 0; c < CLASS_COUNT; c++)
-        f->bin[c] = &no_block;
+        front_set_head(f, c, &no_block);
     f->owner = t;
     f->next = t->fronts;
     t->fronts = f;

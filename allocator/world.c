@@ -44,6 +44,7 @@ static bool reserve(size_t size)
     world.records = records;
     world.live = map;
     world.pending = map + maps;
+    world.live_from_zero = (uintptr_t)map - map_of(world.base) * sizeof *map;
     world.size = size;
     world.fast_granules = size / GRANULE;
     world.zoned = size >= ZONED_MIN;

@@ -86,6 +86,7 @@ struct world {
     size_t fast_granules; /* size / GRANULE, for the fast path of free; 0 sends every call the slow way */
     block *records;
     uint64_t *live, *pending;
+    uintptr_t live_from_zero; /* where the word about address 0 would lie: a subtraction less */
     size_t size;
     bool zoned; /* a zone for each heap; else all share zone 0 */
     uint32_t zone_blocks;

@@ -33,7 +33,8 @@ INLINE void *tally_alloc(const tag *g, void *p, size_t size)
     return p;
 }
 
-/* The rest of alloc_tagged, by a tail call, so that the hot path saves no register. */
+/* The whole of an allocation; where alloc_hit gives NULL, by a tail call, so that the hot path saves no
+   register and moves no argument. */
 HOT NOINLINE void *alloc_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
 
 /* Memory for a known tag; NULL: the hot path cannot. */
@@ -41,27 +42,33 @@ INLINE void *alloc_quick(const tag *g, size_t size)
 {
     if (unlikely(size >= malloc_fast_end))
         return NULL;
-    void *p = front_pop(g->front, size);
+    void *p = front_pop_small(g->front, size);
     return likely(p != NULL) ? tally_alloc(g, p, size) : NULL;
 }
 
-/* Allocates for the caller of the enclosing entry. NULL: errno is ENOMEM. */
-INLINE void *alloc_tagged(entry_id entry, size_t size, caller_frame f)
+/* Memory for the call that returns to `ret`, if its stack is that of the last time and the block at hand has
+   something; else NULL. */
+INLINE void *alloc_hit(entry_id entry, size_t size, uintptr_t ret, uintptr_t cfa)
 {
     const thread *t = self;
-    const memo_entry *e = memo_last(t->memo, f.ret, f.cfa);
-    if (likely(e->quick == memo_key(f.ret, entry, t->top_key)) && likely(memo_matches_plain(e, f.cfa))) {
-        void *p = alloc_quick(&e->now, size);
-        return likely(p != NULL) ? p : malloc_cold(e->tag, size);
-    }
-    return alloc_walked(entry, size, f.cfa, f.rbp);
+    const memo_entry *e = memo_last(t->memo, ret, cfa);
+    bool known = likely(e->quick == memo_key(ret, entry, t->top_key)) && likely(memo_matches_plain(e, cfa));
+    return known ? alloc_quick(&e->now, size) : NULL;
 }
 
-INLINE void free_tagged(void *p, caller_frame f, const char *call)
-{
-    if (likely(heap_free_fast(&self->heap, p)))
-        return;
-    free_cold(p, f.cfa, f.rbp, call);
-}
+/* Returns from the enclosing entry with memory for its caller; `rest` is alloc_walked or what goes round it.
+ */
+#define RETURN_ALLOC(entry, size, rest)                                                                      \
+    do {                                                                                                     \
+        void *hit_ = alloc_hit(entry, size, CALLER_RET(), CALLER_CFA());                                     \
+        return likely(hit_ != NULL) ? hit_ : rest(entry, size, CALLER_CFA(), CALLER_RBP());                  \
+    } while (0)
+
+/* Frees for the caller of the enclosing entry, by a tail call. */
+#define FREE_TAGGED(p, call)                                                                                 \
+    do {                                                                                                     \
+        if (unlikely(!heap_free_fast(&self->heap, p)))                                                       \
+            free_cold(p, CALLER_CFA(), CALLER_RBP(), call);                                                  \
+    } while (0)
 
 #endif

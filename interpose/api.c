@@ -260,17 +260,16 @@ void *poolmem_calloc(poolmem_pool *p, size_t count, size_t size)
 
 void poolmem_free(void *block)
 {
-    free_tagged(block, CALLER_HERE(), "poolmem_free");
+    FREE_TAGGED(block, "poolmem_free");
 }
 
 void *poolmem_realloc(poolmem_pool *p, void *block, size_t size)
 {
-    caller_frame f = CALLER_HERE();
     if (!block)
         return alloc_in(or_current(p), size, 0);
     if (size)
-        return realloc_block(block, size, f.cfa, f.rbp);
-    free_tagged(block, f, "poolmem_realloc");
+        return realloc_block(block, size, CALLER_CFA(), CALLER_RBP());
+    FREE_TAGGED(block, "poolmem_realloc");
     return NULL;
 }
 

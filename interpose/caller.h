@@ -30,8 +30,9 @@ register uintptr_t caller_rbp __asm__("rbp");
 #else
 #define CALLER_RBP() (*(const uintptr_t *)__builtin_frame_address(0))
 #endif
-#define CALLER_HERE()                                                                                        \
-    ((caller_frame){(uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa(), CALLER_RBP()})
+#define CALLER_RET()  ((uintptr_t)__builtin_return_address(0))
+#define CALLER_CFA()  ((uintptr_t)__builtin_dwarf_cfa())
+#define CALLER_HERE() ((caller_frame){CALLER_RET(), CALLER_CFA(), CALLER_RBP()})
 
 /* The slower half. It gets the frame as two words, for a struct of three would be built in memory; the
    return address stands below the CFA. */

@@ -66,9 +66,10 @@ COLD static void *new_failed(entry_id entry, size_t size, size_t align, caller_f
     fatal("operator new of %zu bytes failed, and there is no C++ runtime to throw bad_alloc", size);
 }
 
-INLINE void *new_plain(entry_id entry, size_t size, caller_frame f)
+NOINLINE static void *new_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
-    void *p = alloc_tagged(entry, size, f);
+    void *p = alloc_walked(entry, size, cfa, rbp);
+    caller_frame f = {((const uintptr_t *)cfa)[-1], cfa, rbp};
     return likely(p != NULL) ? p : new_failed(entry, size, GRANULE, f);
 }
 
@@ -94,12 +95,12 @@ COLD static void *nothrow_aligned_failed(const char *name, size_t size, size_t a
 
 EXPORT void *_Znwm(size_t size)
 {
-    return new_plain(ENTRY_NEW, size, CALLER_HERE());
+    RETURN_ALLOC(ENTRY_NEW, size, new_walked);
 }
 
 EXPORT void *_Znam(size_t size)
 {
-    return new_plain(ENTRY_NEW_ARRAY, size, CALLER_HERE());
+    RETURN_ALLOC(ENTRY_NEW_ARRAY, size, new_walked);
 }
 
 EXPORT void *_ZnwmSt11align_val_t(size_t size, size_t align)
@@ -114,13 +115,15 @@ EXPORT void *_ZnamSt11align_val_t(size_t size, size_t align)
 
 EXPORT void *_ZnwmRKSt9nothrow_t(size_t size, const void *tag)
 {
-    void *p = alloc_tagged(ENTRY_NEW, size, CALLER_HERE());
+    void *p = alloc_hit(ENTRY_NEW, size, CALLER_RET(), CALLER_CFA());
+    p = likely(p != NULL) ? p : alloc_walked(ENTRY_NEW, size, CALLER_CFA(), CALLER_RBP());
     return likely(p != NULL) ? p : nothrow_failed("_ZnwmRKSt9nothrow_t", size, tag);
 }
 
 EXPORT void *_ZnamRKSt9nothrow_t(size_t size, const void *tag)
 {
-    void *p = alloc_tagged(ENTRY_NEW_ARRAY, size, CALLER_HERE());
+    void *p = alloc_hit(ENTRY_NEW_ARRAY, size, CALLER_RET(), CALLER_CFA());
+    p = likely(p != NULL) ? p : alloc_walked(ENTRY_NEW_ARRAY, size, CALLER_CFA(), CALLER_RBP());
     return likely(p != NULL) ? p : nothrow_failed("_ZnamRKSt9nothrow_t", size, tag);
 }
 
@@ -141,7 +144,7 @@ EXPORT void *_ZnamSt11align_val_tRKSt9nothrow_t(size_t size, size_t align, const
 #define DELETE(symbol, arguments, call)                                                                      \
     EXPORT void symbol arguments                                                                             \
     {                                                                                                        \
-        free_tagged(p, CALLER_HERE(), call);                                                                 \
+        FREE_TAGGED(p, call);                                                                                \
     }
 
 DELETE(_ZdlPv, (void *p), "operator delete")

@@ -24,7 +24,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-size_t malloc_fast_end = FRAGMENT_MAX + 1;
+size_t malloc_fast_end = SMALL_MAX + 1;
 
 /* --- the cold half ------------------------------------------------------------------------------ */
 
@@ -231,7 +231,7 @@ void *realloc_block(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
 
 EXPORT void *malloc(size_t size)
 {
-    return alloc_tagged(ENTRY_MALLOC, size, CALLER_HERE());
+    RETURN_ALLOC(ENTRY_MALLOC, size, alloc_walked);
 }
 
 /* A name of our own for the same function: tells whether the program's malloc is ours (boot.c). */
@@ -240,22 +240,22 @@ EXPORT void *poolmem_malloc(size_t size)
 
 EXPORT void free(void *p)
 {
-    free_tagged(p, CALLER_HERE(), "free");
+    FREE_TAGGED(p, "free");
 }
 
 EXPORT void cfree(void *p)
 {
-    free_tagged(p, CALLER_HERE(), "cfree");
+    FREE_TAGGED(p, "cfree");
 }
 
 EXPORT void free_sized(void *p, size_t size)
 {
-    free_tagged(p, CALLER_HERE(), "free_sized");
+    FREE_TAGGED(p, "free_sized");
 }
 
 EXPORT void free_aligned_sized(void *p, size_t align, size_t size)
 {
-    free_tagged(p, CALLER_HERE(), "free_aligned_sized");
+    FREE_TAGGED(p, "free_aligned_sized");
 }
 
 EXPORT void *calloc(size_t count, size_t each)
@@ -271,31 +271,32 @@ EXPORT void *calloc(size_t count, size_t each)
     return malloc_aligned_cold(g, size, GRANULE, true);
 }
 
-INLINE void *realloc_tagged(void *p, size_t size, caller_frame f)
+/* realloc but for a block with a size: what malloc and free do. */
+COLD static void *realloc_odd(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
     if (!p)
-        return alloc_tagged(ENTRY_REALLOC, size, f);
-    if (unlikely(!size)) {
-        free_tagged(p, f, "realloc");
-        return NULL;
-    }
-    return realloc_block(p, size, f.cfa, f.rbp);
+        return alloc_walked(ENTRY_REALLOC, size, cfa, rbp);
+    if (!heap_free_fast(&self->heap, p))
+        free_cold(p, cfa, rbp, "realloc");
+    return NULL;
 }
 
 EXPORT void *realloc(void *p, size_t size)
 {
-    return realloc_tagged(p, size, CALLER_HERE());
+    bool resizes = likely(p != NULL) && likely(size != 0);
+    return resizes ? realloc_block(p, size, CALLER_CFA(), CALLER_RBP())
+                   : realloc_odd(p, size, CALLER_CFA(), CALLER_RBP());
 }
 
 EXPORT void *reallocarray(void *p, size_t count, size_t each)
 {
-    caller_frame f = CALLER_HERE();
     size_t size;
     if (unlikely(aside_now.reallocarray))
         return aside_now.reallocarray(p, count, each);
     if (unlikely(mul_wraps(count, each, &size)))
         return no_memory();
-    return realloc_tagged(p, size, f);
+    return p && size ? realloc_block(p, size, CALLER_CFA(), CALLER_RBP())
+                     : realloc_odd(p, size, CALLER_CFA(), CALLER_RBP());
 }
 
 INLINE void *aligned_tagged(size_t align, size_t size, caller_frame f)

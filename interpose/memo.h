@@ -146,20 +146,25 @@ INLINE uint64_t memo_word(uintptr_t cfa, memo_place at)
 /* The general comparison: relative words and the frame pointer register too. */
 bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);
 
-/* Whether the stack has an entry's words, all of them plain. */
+INLINE bool memo_group_matches(const memo_group *g, uintptr_t cfa)
+{
+    return memo_word(cfa, g->at[0]) == g->value[0] && memo_word(cfa, g->at[1]) == g->value[1] &&
+           memo_word(cfa, g->at[2]) == g->value[2] && memo_word(cfa, g->at[3]) == g->value[3];
+}
+
+/* Whether the stack has an entry's words, all of them plain. Most entries have one group, or none. */
 INLINE bool memo_matches_plain(const memo_entry *e, uintptr_t cfa)
 {
-    const memo_group *g = e->group;
     uint64_t left = e->group_bytes;
     if (!left)
         return true;
-    do {
-        if (memo_word(cfa, g->at[0]) != g->value[0] || memo_word(cfa, g->at[1]) != g->value[1] ||
-            memo_word(cfa, g->at[2]) != g->value[2] || memo_word(cfa, g->at[3]) != g->value[3])
-            return false;
-        g++;
+    if (unlikely(!memo_group_matches(e->group, cfa)))
+        return false;
+    for (const memo_group *g = e->group + 1; (left -= sizeof *g) != 0; g++) {
         __asm__("" : "+r"(left)); /* two counters cost less than what compilers make of them */
-    } while (left -= sizeof *g);
+        if (unlikely(!memo_group_matches(g, cfa)))
+            return false;
+    }
     return true;
 }
 

@@ -34,7 +34,7 @@ typedef struct pc_info {
     bool by_size; /* the verdict depends on the size asked for */
     bool
         plain; /* CFA = rsp + rule.cfa, the return address below it, rbp handed through or saved at the CFA */
-    bool silent; /* no rule can claim it */
+    bool silent;  /* no rule can claim it */
     uint8_t role; /* pc_role */
 } pc_info;
 

@@ -37,8 +37,10 @@ static pool_status refuse(pool *p, const pool_request *r, void **out)
 static const pool_ops nothing_ops = {.alloc = refuse};
 static pool nothing = {.ops = &nothing_ops, .name = "nothing", .kind = POOL_CLUMP};
 static stats_tally lost_tally;
-static front nothing_front = {
-    .bin = {[0 ... CLASS_COUNT - 1] = &no_block}, .owner = &cold_thread.heap, .locked = &nothing};
+static front nothing_front = {.small = {[0 ... SMALL_MAX / GRANULE] = &no_block},
+                              .bin = {[0 ... CLASS_COUNT - 1] = &no_block},
+                              .owner = &cold_thread.heap,
+                              .locked = &nothing};
 
 static const tag emergency = {&nothing_front, &lost_tally};
 thread cold_thread = {.memo = memo_dead, .base = {[0 ... POOLS_MAX - 1] = {&nothing_front, &lost_tally}}};

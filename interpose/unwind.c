@@ -215,8 +215,8 @@ static void tail_add(walk_tail *tail, uint8_t role, unsigned words)
     tail->words[0] = words;
 }
 
-/* The words that need comparing. The function that calls main is called from one place only, and so is the one
-   that calls a thread's function: a return address into either tells all that lies outside of it. */
+/* The words that need comparing. The function that calls main is called from one place only, and so is the
+   one that calls a thread's function: a return address into either tells all that lies outside of it. */
 static unsigned words_that_tell(const walk_tail *tail, unsigned words)
 {
     if (tail->role[0] != PC_OUTERMOST)

@@ -375,7 +375,7 @@ static block *fresh_block(front *f, unsigned c)
     b->until_look = (int32_t)(b->limit / size);
     b->front = f;
     front_link(f, b);
-    relaxed_store(&b->quick, f->owner);
+    block_set_quick(b, f->owner);
     __atomic_store_n(&b->owner, f->owner, __ATOMIC_RELEASE);
     return b;
 }
@@ -401,9 +401,13 @@ static void drop_list(block *b)
 static block *ready_block(front *f, unsigned c, bool last, heap **refuser)
 {
     for (;;) {
+        if (f->bin[c] == &no_block && relaxed_load(&f->owner->remote))
+            heap_collect(f->owner);
         block *b = f->bin[c];
         if (b == &no_block && !(b = fresh_block(f, c)))
             return NULL;
+        if (IS_FREE_END(b->free) && relaxed_load(&b->in_remote))
+            heap_take_pending(b);
         if (!IS_FREE_END(b->free)) {
             if (likely(!overwritten(b)))
                 return b;
@@ -494,8 +498,6 @@ void *front_alloc_cold(front *f, size_t size)
     if (unlikely(size > FRAGMENT_MAX))
         return run_alloc(f, size, 1, &(bool){false});
     heap_tick(t);
-    if (relaxed_load(&t->remote))
-        heap_collect(t);
     return alloc_class(f, class_of(size), size, GRANULE);
 }
 

@@ -107,9 +107,10 @@ pool_status heap_free_cold(heap_thread *me, void *p)
         return heap_judge(p);
     if (owner != me)
         return heap_free_remote(me, b, p);
-    heap_take_back(b);
-    bool ours = relaxed_load(&b->owner) == me && (uintptr_t)p % GRANULE == 0;
-    return ours && block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
+    uintptr_t offset = (uintptr_t)p - world.base;
+    bool pending = relaxed_load(&world.pending[map_of(offset)]) & bit_of(offset);
+    bool ours = offset % GRANULE == 0 && !pending && block_free_own(b, p, offset / GRANULE);
+    return ours ? POOL_OK : heap_judge(p);
 }
 
 /* --- the interface of pool.h ---------------------------------------------------------------------- */

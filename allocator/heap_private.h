@@ -33,8 +33,16 @@ void *run_resize(heap_thread *me, block *b, void *p, size_t size);
 
 /* heap_thread.c */
 void heap_collect(heap_thread *t);
-/* The owner takes back what others freed in a block; that may leave it empty and so take it away. */
-void heap_take_back(block *b);
+/* The owner takes back what others freed in a block; that may leave it empty and so take it away. True: there
+   was something. */
+bool heap_take_pending(block *b);
+/* Lets the owner's frees be quick, unless the block is on a remote list. */
+INLINE void block_set_quick(block *b, heap_thread *owner)
+{
+    __atomic_store_n(&b->quick, owner, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&b->in_remote, __ATOMIC_SEQ_CST))
+        __atomic_store_n(&b->quick, NULL, __ATOMIC_SEQ_CST);
+}
 void heap_tick(heap_thread *t);
 /* After a refusal by a limit (`refuser`) or by the system (NULL): gives back what this thread keeps empty. */
 void heap_make_room(heap_thread *t, const heap *refuser);

@@ -13,10 +13,11 @@
  *
  * Invariants: (1) whoever sets a pending bit then sees in_remote 0 puts the block on the list; the collector
  * clears in_remote before it reads the bits: no bit is forgotten; (2) a block found on the list of a thread
- * that no longer owns it is passed on; (3) a parked side is touched only under threads_lock; (4) a freeing
- * thread clears the block's `quick` after it has set its bit, the collector sets it before it takes bits: the
- * owner's own frees see what is pending, so that one of the same fragment is known for what it is.
- * Cost: a remote free is one locked bit operation; collecting a block reads 64 words.
+ * that no longer owns it is passed on; (3) a parked side is touched only under threads_lock; (4) while a
+ * block is on a remote list its `quick` is NULL: the owner's own frees there see what is pending, so that one
+ * of the same fragment is known for what it is. Whoever puts it on the list clears `quick` before and after,
+ * the collector sets it between taking the block off and taking the bits. Cost: a remote free is one locked
+ * bit operation; collecting a block reads 64 words.
  */
 #include "heap.h"
 #include "heap_private.h"
@@ -41,17 +42,20 @@ static void push_remote(heap_thread *owner, block *b)
 
 static void announce(heap_thread *owner, block *b)
 {
-    if (relaxed_load(&b->quick))
-        __atomic_store_n(&b->quick, NULL, __ATOMIC_SEQ_CST);
-    if (!relaxed_load(&b->in_remote) && !__atomic_exchange_n(&b->in_remote, 1, __ATOMIC_ACQ_REL))
+    if (likely(__atomic_load_n(&b->in_remote, __ATOMIC_SEQ_CST)))
+        return;
+    __atomic_store_n(&b->quick, NULL, __ATOMIC_RELEASE);
+    if (!__atomic_exchange_n(&b->in_remote, 1, __ATOMIC_SEQ_CST)) {
+        __atomic_store_n(&b->quick, NULL, __ATOMIC_RELEASE); /* reclaim() may have come between */
         push_remote(owner, b);
+    }
 }
 
 /* Moves the fragments named by bits of word w to the block's list; returns how many. */
 static uint32_t take_word(block *b, char *start, uint32_t w)
 {
     size_t map = map_of((uintptr_t)start - world.base) + w;
-    uint64_t word = __atomic_exchange_n(&world.pending[map], 0, __ATOMIC_ACQUIRE);
+    uint64_t word = __atomic_exchange_n(&world.pending[map], 0, __ATOMIC_ACQUIRE) & world.live[map];
     uint32_t n = 0;
     relaxed_store(&world.live[map], world.live[map] & ~word);
     for (; word; word &= word - 1) {
@@ -63,17 +67,17 @@ static uint32_t take_word(block *b, char *start, uint32_t w)
     return n;
 }
 
-void heap_take_back(block *b)
+bool heap_take_pending(block *b)
 {
     char *start = block_start(b);
     const uint64_t *map = &world.pending[map_of((uintptr_t)start - world.base)];
     uint32_t words = (uint32_t)((b->carved + GRANULE * BITS_PER_MAP - 1) / (GRANULE * BITS_PER_MAP)), n = 0;
-    __atomic_store_n(&b->quick, b->owner, __ATOMIC_SEQ_CST);
     for (uint32_t w = 0; w < words; w++)
         if (relaxed_load(&map[w]))
             n += take_word(b, start, w);
     if (n && relaxed_add(&b->until_look, -(int32_t)n) <= 0)
         heap_look(b);
+    return n != 0;
 }
 
 /* The clock is looked at afterwards: what a look finds is given back together, once a decay time. */
@@ -87,9 +91,10 @@ void heap_collect(heap_thread *t)
         block *next = b->next_remote;
         __atomic_store_n(&b->in_remote, 0, __ATOMIC_SEQ_CST);
         heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
-        if (owner == t)
-            heap_take_back(b);
-        else if (owner)
+        if (owner == t) {
+            __atomic_store_n(&b->quick, t, __ATOMIC_SEQ_CST);
+            heap_take_pending(b);
+        } else if (owner)
             announce(owner, b);
         b = next;
     }
@@ -108,13 +113,14 @@ static bool reclaim(heap_thread *me, block *b, heap_thread *owner)
         front_unlink(b->front, b);
         b->front = f;
         relaxed_store(&b->owner, me);
+        block_set_quick(b, me);
         b->until_look = 1; /* it may have been a head, or full */
         front_link(f, b);
         mine = true;
     }
     lock_drop(&threads_lock);
     if (mine) /* what others freed here meanwhile may stand on the old owner's list */
-        heap_take_back(b);
+        heap_take_pending(b);
     return mine;
 }
 

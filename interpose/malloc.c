@@ -99,6 +99,13 @@ static pool_status free_owned(void *p)
 
 void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
 {
+    if (likely(world_owns(p)) && likely(!config_now.track)) {
+        int saved = errno;
+        bool freed = relaxed_load(&block_of(p)->owner) && heap_free_cold(my_side(), p) == POOL_OK;
+        errno = saved;
+        if (likely(freed))
+            return;
+    }
     if (!p)
         return;
     if (unlikely(aside_now.free) && !world_owns(p) && strcmp(call, "free") != 0) {

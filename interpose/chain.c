@@ -4,6 +4,8 @@
  */
 #include "chain.h"
 
+#include <string.h>
+
 typedef struct claim {
     int pool;
     uintptr_t pc;
@@ -16,21 +18,24 @@ static uintptr_t word_at(uintptr_t address)
     return *(const stack_word *)address;
 }
 
-/* The first frame from k outwards whose caller is not what it was, `frames` steps being looked at; 0 none. */
-static unsigned changed_at(const chain *c, unsigned k, unsigned frames)
+/* The frame whose step outwards read something else than is there now, k's and those of `frames` steps from
+   it being looked at, innermost first; 0 none. */
+INLINE unsigned changed_at(const chain *c, unsigned k, unsigned frames)
 {
-    for (unsigned j = k; frames && j > 0; j--, frames--) {
-        const chain_frame *f = &c->frame[j], *outer = f - 1;
-        if (word_at(f->ra_at) != outer->pc)
-            return j;
-        if (outer->needs_rbp && f->rbp_at && word_at(f->rbp_at) != outer->rbp)
-            return j;
+    unsigned end = frames < k ? c->frame[k - frames].words : 0;
+    for (unsigned i = c->frame[k].words; i > end; i--) {
+        const chain_word *w = &c->word[i - 1];
+        if (unlikely(word_at(w->at) != w->value)) {
+            while (k && c->frame[k - 1].words >= i)
+                k--;
+            return k;
+        }
     }
     return 0;
 }
 
 /* Which frame from k outwards claims the call; k is `depth` frames out. */
-static claim claim_of(const chain *c, unsigned k, unsigned depth, const chain_query *q, unsigned *frames)
+INLINE claim claim_of(const chain *c, unsigned k, unsigned depth, const chain_query *q, unsigned *frames)
 {
     unsigned left = q->depth - depth;
     for (int i = c->frame[k].claim; i >= 0 && k - (unsigned)i < left;) {
@@ -59,7 +64,7 @@ INLINE bool meets(chain *c, uintptr_t sp, uintptr_t pc, uintptr_t rbp, bool rbp_
 
 /* The answer from the chain's inner end, `depth` frames out, if it goes far enough and is unchanged. If not,
    what would lead there again is dropped. */
-static bool follow(chain *c, unsigned depth, const chain_query *q, claim *out)
+INLINE bool follow(chain *c, unsigned depth, const chain_query *q, claim *out)
 {
     unsigned k = c->count - 1, frames;
     *out = claim_of(c, k, depth, q, &frames);
@@ -76,25 +81,33 @@ static bool follow(chain *c, unsigned depth, const chain_query *q, claim *out)
 /* Makes room at the inner end by forgetting the outer half. */
 static void cut(chain *c)
 {
-    unsigned half = CHAIN_FRAMES / 2;
+    unsigned half = CHAIN_FRAMES / 2, gone = c->frame[half].words;
+    memmove(c->word, c->word + gone, (c->frame[c->count - 1].words - gone) * sizeof *c->word);
     for (unsigned i = 0; i + half < c->count; i++) {
-        c->frame[i] = c->frame[i + half];
-        c->frame[i].claim = c->frame[i].claim >= (int)half ? (int16_t)(c->frame[i].claim - (int)half) : -1;
+        chain_frame *f = &c->frame[i];
+        *f = c->frame[i + half];
+        f->claim = f->claim >= (int)half ? (int16_t)(f->claim - (int)half) : -1;
+        f->words = (uint16_t)(f->words - gone);
     }
     c->count -= half;
     c->ended = false;
 }
 
-static void push(chain *c, const chain_frame *f, bool uses_rbp)
+static void push(chain *c, const chain_new *n)
 {
     if (c->count == CHAIN_FRAMES)
         cut(c);
     const chain_frame *outer = c->count ? &c->frame[c->count - 1] : NULL;
     chain_frame *to = &c->frame[c->count];
-    bool claims = f->verdict.pool != RULE_NO_POOL || f->verdict.conditional;
-    *to = *f;
-    to->needs_rbp = uses_rbp || (outer && outer->needs_rbp && !f->rbp_at);
+    bool claims = n->frame.verdict.pool != RULE_NO_POOL || n->frame.verdict.conditional;
+    *to = n->frame;
+    to->needs_rbp = n->uses_rbp || (outer && outer->needs_rbp && !n->rbp_at);
     to->claim = claims ? (int16_t)c->count : outer ? outer->claim : -1;
+    to->words = outer ? outer->words : 0;
+    if (outer && outer->needs_rbp && n->rbp_at)
+        c->word[to->words++] = (chain_word){n->rbp_at, outer->rbp};
+    if (outer)
+        c->word[to->words++] = (chain_word){n->ra_at, outer->pc};
     c->count++;
 }
 
@@ -107,7 +120,7 @@ static void join(chain *c, bool met)
         c->ended = n->ended;
     }
     for (unsigned i = n->count; i-- > 0;)
-        push(c, &n->frame[i], n->uses_rbp[i]);
+        push(c, &n->frame[i]);
     if (!n->keep)
         c->count = 0;
 }
@@ -115,22 +128,22 @@ static void join(chain *c, bool met)
 /* One frame outwards; false: the walk ends here. */
 INLINE bool advance(chain_fresh *n, walk_cursor *at, const pc_info *info)
 {
-    chain_frame *f = &n->frame[n->count];
-    f->sp = at->sp;
-    f->pc = at->pc;
-    f->rbp = at->rbp;
-    f->verdict = info->verdict;
+    chain_new *f = &n->frame[n->count++];
+    f->frame.sp = at->sp;
+    f->frame.pc = at->pc;
+    f->frame.rbp = at->rbp;
+    f->frame.verdict = info->verdict;
     bool more = walk_step_plain(at, info) || walk_step(at, &info->rule);
     f->ra_at = at->ra_at;
     f->rbp_at = at->saved_at;
-    n->uses_rbp[n->count++] = at->used_rbp;
+    f->uses_rbp = at->used_rbp;
     n->keep = n->keep && !at->odd;
     n->ended = !more;
     return more;
 }
 
 /* Walks out from q->from until the chain is met. */
-static claim mend(chain *c, const thread *t, const chain_query *q, walk_ask *ask)
+NOINLINE static claim mend(chain *c, const thread *t, const chain_query *q, walk_ask *ask)
 {
     chain_fresh *n = &c->fresh;
     claim found = unclaimed;
@@ -153,7 +166,7 @@ static claim mend(chain *c, const thread *t, const chain_query *q, walk_ask *ask
     return found;
 }
 
-int chain_decide(chain *c, const thread *t, const chain_query *q, walk_ask *ask, uintptr_t *claimer)
+HOT int chain_decide(chain *c, const thread *t, const chain_query *q, walk_ask *ask, uintptr_t *claimer)
 {
     const walk_point *p = &q->from;
     claim found;

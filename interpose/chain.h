@@ -10,37 +10,50 @@
  * Invariants: (1) frame[j - 1] is the caller of frame[j], sp rises outwards; (2) a frame's words are read
  * only after the frame itself was found unchanged, so none is read that the unwinder would not read; (3)
  * nothing is kept of a walk through a signal frame or unreadable memory. Locking: none, one chain a thread.
- * Cost: 0.3 ns a frame that is unchanged, 5 ns one that is new.
+ * What a frame's step outwards read stands in `word`, outermost first, so that looking whether a stretch of
+ * the chain is unchanged is one loop over pairs. Cost: 0.2 ns a frame that is unchanged, 5 ns one that is
+ * new.
  */
 #ifndef POOLMEM_CHAIN_H
 #define POOLMEM_CHAIN_H
 
 #include "unwind.h"
 
-enum { CHAIN_FRAMES = 256 };
+enum { CHAIN_FRAMES = 256, CHAIN_WORDS = 2 * CHAIN_FRAMES };
 
 typedef struct chain_frame {
     uintptr_t sp, pc;
-    uintptr_t rbp;    /* its value in this frame */
-    uintptr_t ra_at;  /* where the next outer frame's pc was read, */
-    uintptr_t rbp_at; /* and its rbp; 0: rbp was handed through */
+    uintptr_t rbp; /* its value in this frame */
     verdict verdict;
+    uint16_t words; /* read on the way from here outwards, in chain.word */
     int16_t claim;  /* nearest frame from here outwards that rules may claim; -1 none */
     bool needs_rbp; /* the way outwards depends on rbp */
 } chain_frame;
+
+/* A word that was read. */
+typedef struct chain_word {
+    uintptr_t at, value;
+} chain_word;
+
+/* A frame that is not in the chain yet, and where its step outwards read pc and rbp (0: handed through). */
+typedef struct chain_new {
+    chain_frame frame;
+    uintptr_t ra_at, rbp_at;
+    bool uses_rbp;
+} chain_new;
 
 /* Frames of a walk that are not in the chain yet, innermost first. */
 typedef struct chain_fresh {
     unsigned count;
     bool ended, keep;
-    bool uses_rbp[WALK_FRAMES];
-    chain_frame frame[WALK_FRAMES];
+    chain_new frame[WALK_FRAMES];
 } chain_fresh;
 
 typedef struct chain {
     unsigned count;
     bool ended; /* frame[0] is the outermost of the stack */
     chain_frame frame[CHAIN_FRAMES];
+    chain_word word[CHAIN_WORDS];
     chain_fresh fresh; /* for the length of one call; too large for a host's stack */
 } chain;
 

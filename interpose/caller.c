@@ -439,23 +439,11 @@ static const tag *tag_outer(thread *t, const memo_entry *e, entry_id entry, size
     return g;
 }
 
-/* The entry for a call that the last one from there was not, or whose words are not plain. */
-INLINE const memo_entry *search(memo *m, const thread *t, uint64_t key, uintptr_t cfa, uintptr_t rbp)
-{
-    const memo_entry *e = memo_last(m, *(const stack_word *)(cfa - 8), cfa);
-    if (e->quick == (key ^ MEMO_SPECIAL) && memo_matches(e, cfa, rbp, t->top))
-        return e;
-    memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
-    e = memo_find(m, key, &q);
-    if (likely(e != NULL))
-        memo_note(m, e, *(const stack_word *)(cfa - 8), cfa);
-    return e;
-}
-
 HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
     uint64_t key = memo_key(*(const stack_word *)(cfa - 8), entry, t->top_key);
-    const memo_entry *e = search(t->memo, t, key, cfa, rbp);
+    memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
+    const memo_entry *e = memo_find_again(t->memo, key, &q);
     if (unlikely(!e))
         return caller_tag_cold(t, entry, size, cfa, rbp);
     return e->onward ? tag_outer(t, e, entry, size, cfa, rbp) : &e->now;

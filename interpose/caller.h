@@ -2,11 +2,10 @@
 /*
  * caller.h - floor F4: who called, as a tag, in a few ns.
  *
- *   caller_tag (inline)    head of the return address: DIRECT, or MONO and its words compared
- *   caller_tag_poly        several stacks: a few words select one, its words are compared  (memo.h)
- *   caller_tag_outer       more frames than its entry tells: the outer ones are compared with the last look
- * (chain.h) caller_tag_cold        walk by the table of return addresses (unwind.h), place in the memo on the
- * resolve stack   once per return address: unwind rule (cfi.h), symbol, verdict; a site: its row
+ *   caller_tag (inline)    the entry that matched last from there at that depth: its words are compared
+ *   caller_tag_searched    other entries of the call (memo.h); outer frames that none tells: chain.h
+ *   caller_tag_cold        walk by the table of return addresses (unwind.h), place in the memo
+ *   on the resolve stack   once per address: unwind rule (cfi.h), symbol, verdict; a site: its row
  *
  * Invariants: (1) while a thread is in the cold half its memo is memo_dead and busy is raised, so whatever
  * allocates then (a signal handler, our own calls) gets System's base tag; (2) no memo answers from before

@@ -131,6 +131,60 @@ HOT const memo_entry *memo_find(memo *m, uint64_t key, const memo_query *q)
     return likely(e != NULL) ? e : find_anywhere(m, first, q);
 }
 
+/* Where a stack and an entry first differ: what the one has, and what the other. */
+typedef struct unlike {
+    uint64_t word, expected;
+} unlike;
+
+/* False: they do not. */
+static bool differs(const memo_entry *e, const memo_query *q, unlike *out)
+{
+    *out = (unlike){q->rbp, e->rbp};
+    if (e->rbp && q->rbp - q->cfa != (uint64_t)(e->rbp - 1u) * 8)
+        return true;
+    for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++)
+        for (unsigned i = 0; i < 4; i++) {
+            *out = (unlike){word_of(q->cfa, g->at[i]), g->value[i]};
+            if (out->word != out->expected)
+                return true;
+        }
+    *out = (unlike){q->top, e->top};
+    return e->top != MEMO_ANY_TOP && e->top != q->top;
+}
+
+INLINE uint32_t *cell_for(memo *m, size_t at, uint64_t word)
+{
+    size_t by_word = (size_t)((word * MEMO_MIX) >> 40) * sizeof(uint32_t);
+    return &m->quick[((at + by_word) & ((MEMO_QUICK - 1) * sizeof(uint32_t))) / sizeof(uint32_t)];
+}
+
+static bool same_call(const memo_entry *e, uint64_t key)
+{
+    return ((e->quick ^ key) & ~MEMO_SPECIAL) == 0;
+}
+
+HOT const memo_entry *memo_find_again(memo *m, uint64_t key, const memo_query *q)
+{
+    size_t at = memo_cell_at(*(const stack_word *)(q->cfa - 8), q->cfa);
+    uint32_t *cell = &m->quick[at / sizeof(uint32_t)];
+    const memo_entry *last = entry_at(m, *cell), *e;
+    if (!same_call(last, key)) {
+        e = memo_find(m, key, q);
+    } else {
+        unlike d;
+        if (!differs(last, q, &d))
+            return last;
+        e = entry_at(m, *cell_for(m, at, d.word));
+        if (!same_call(e, key) || !memo_matches(e, q->cfa, q->rbp, q->top))
+            e = memo_find(m, key, q);
+        if (e)
+            *cell_for(m, at, d.expected) = *cell;
+    }
+    if (likely(e != NULL))
+        *cell = (uint32_t)((uintptr_t)e - (uintptr_t)m);
+    return e;
+}
+
 walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
 {
     walk_point p = {.sp = cfa + (uintptr_t)e->onward * 8, .rbp_known = e->onward_rbp != MEMO_RBP_LOST};

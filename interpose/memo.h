@@ -188,12 +188,6 @@ INLINE const memo_entry *memo_last(const memo *m, uintptr_t ret, uintptr_t cfa)
     return (const memo_entry *)((const char *)m + offset);
 }
 
-/* This entry has matched; for a look-up that found it by the heads. */
-INLINE void memo_note(memo *m, const memo_entry *e, uintptr_t ret, uintptr_t cfa)
-{
-    m->quick[memo_cell_at(ret, cfa) / sizeof(uint32_t)] = (uint32_t)((uintptr_t)e - (uintptr_t)m);
-}
-
 /* The head of a key, or NULL. */
 INLINE memo_head *memo_head_find(memo *m, uint64_t key)
 {
@@ -221,7 +215,11 @@ typedef struct memo_query {
     uint32_t top;
 } memo_query;
 
-/* The entry that matches a call, by the heads; NULL: not known. */
+/* The entry that matches a call which the entry of the last time is not known to match; NULL: not known. From
+   then on it is the one to try first, and the one before it the one to try for stacks that differ in the same
+   word. */
+const memo_entry *memo_find_again(memo *m, uint64_t key, const memo_query *q);
+/* The same by the heads alone. */
 const memo_entry *memo_find(memo *m, uint64_t key, const memo_query *q);
 
 /* The frame that the walk of a matching entry goes on from. */

@@ -454,7 +454,8 @@ static const tag *remembered(thread *t, entry_id entry, size_t size, caller_fram
 {
     memo_query q = {f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
     memo *m = t->caller->memo;
-    const memo_entry *e = current(t->caller) ? memo_find(m, memo_key(f.ret, entry, t->top_key), &q) : NULL;
+    const memo_entry *e =
+        current(t->caller) ? memo_find_again(m, memo_key(f.ret, entry, t->top_key), &q) : NULL;
     return e ? entry_tag(t, e, entry, size, f) : NULL;
 }
 

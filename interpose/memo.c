@@ -121,7 +121,7 @@ static inline const memo_head *descend(memo *m, const memo_head *h, const memo_q
     return h;
 }
 
-HOT const memo_entry *memo_find(memo *m, uint64_t key, const memo_query *q)
+static const memo_entry *find(memo *m, uint64_t key, const memo_query *q)
 {
     const memo_head *first = memo_head_find(m, key);
     if (unlikely(!first))
@@ -169,14 +169,14 @@ HOT const memo_entry *memo_find_again(memo *m, uint64_t key, const memo_query *q
     uint32_t *cell = &m->quick[at / sizeof(uint32_t)];
     const memo_entry *last = entry_at(m, *cell), *e;
     if (!same_call(last, key)) {
-        e = memo_find(m, key, q);
+        e = find(m, key, q);
     } else {
         unlike d;
         if (!differs(last, q, &d))
             return last;
         e = entry_at(m, *cell_for(m, at, d.word));
         if (!same_call(e, key) || !memo_matches(e, q->cfa, q->rbp, q->top))
-            e = memo_find(m, key, q);
+            e = find(m, key, q);
         if (e)
             *cell_for(m, at, d.expected) = *cell;
     }

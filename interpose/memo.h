@@ -219,8 +219,6 @@ typedef struct memo_query {
    then on it is the one to try first, and the one before it the one to try for stacks that differ in the same
    word. */
 const memo_entry *memo_find_again(memo *m, uint64_t key, const memo_query *q);
-/* The same by the heads alone. */
-const memo_entry *memo_find(memo *m, uint64_t key, const memo_query *q);
 
 /* The frame that the walk of a matching entry goes on from. */
 walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);

@@ -25,10 +25,16 @@ void pool_set_block(pool *p, const void *block, size_t size)
     p->limit = size;
 }
 
-void pool_enter(pool *p)
+INLINE void enter(pool *p)
 {
     if (p->flags & POOL_SHARED)
         lock_take(&p->lock);
+}
+
+void pool_enter(pool *p)
+{
+    enter(p);
+    p->sized = NULL;
 }
 
 #define FULL_PUBLISH_EVERY 64u /* calls between two looks at what only a search can tell */
@@ -72,6 +78,12 @@ static void count_live(pool *p, uint64_t gained, uint64_t lost)
         p->counts.peak_bytes = p->counts.live_bytes;
 }
 
+static size_t size_now(pool *p, const void *block)
+{
+    p->sized = block;
+    return p->sized_bytes = p->ops->size(p, block);
+}
+
 static pool_status alloc_counted(pool *p, const pool_request *r, void **out)
 {
     pool_status s = p->ops->alloc(p, r, out);
@@ -82,7 +94,7 @@ static pool_status alloc_counted(pool *p, const pool_request *r, void **out)
     p->counts.allocs++;
     p->counts.live_blocks++;
     p->counts.alloc_bytes += r->nothing ? 0 : r->size;
-    count_live(p, p->ops->size(p, *out), 0);
+    count_live(p, size_now(p, *out), 0);
     return POOL_OK;
 }
 
@@ -92,7 +104,7 @@ pool_status pool_alloc(pool *p, const pool_request *r, void **out)
     pool_status s = check_request(r);
     if (s != POOL_OK)
         return s;
-    pool_enter(p);
+    enter(p);
     s = alloc_counted(p, r, out);
     pool_leave(p);
     return s;
@@ -100,7 +112,8 @@ pool_status pool_alloc(pool *p, const pool_request *r, void **out)
 
 static pool_status free_counted(pool *p, void *block)
 {
-    size_t size = p->ops->size(p, block);
+    size_t size = p->sized == block ? p->sized_bytes : p->ops->size(p, block);
+    p->sized = NULL;
     pool_status s = p->ops->free(p, block);
     if (s == POOL_OK) {
         p->counts.frees++;
@@ -114,7 +127,7 @@ pool_status pool_free(pool *p, void *block)
 {
     if (!block)
         return POOL_OK;
-    pool_enter(p);
+    enter(p);
     pool_status s = free_counted(p, block);
     pool_leave(p);
     return s;
@@ -125,6 +138,7 @@ static pool_status resize_counted(pool *p, void *block, const pool_request *r, v
     if (!block)
         return alloc_counted(p, r, out);
     size_t before = p->ops->size(p, block);
+    p->sized = NULL;
     pool_status s = p->ops->resize ? p->ops->resize(p, block, r, out) : POOL_UNSUPPORTED;
     if (s == POOL_ZERO) {
         p->counts.frees++;
@@ -146,7 +160,7 @@ pool_status pool_resize(pool *p, void *block, const pool_request *r, void **out)
     pool_status s = check_request(r);
     if (s != POOL_OK)
         return s;
-    pool_enter(p);
+    enter(p);
     s = resize_counted(p, block, r, out);
     pool_leave(p);
     return s;
@@ -164,7 +178,7 @@ pool_status pool_set_option(pool *p, int which, uintptr_t value)
 
 bool pool_check_empty(pool *p)
 {
-    pool_enter(p);
+    enter(p);
     bool empty = p->ops->check_empty ? p->ops->check_empty(p) : p->counts.live_blocks == 0;
     pool_leave(p);
     return empty;
@@ -183,7 +197,7 @@ bool pool_contains(const pool *p, const void *address)
 
 size_t pool_largest_free(pool *p)
 {
-    pool_enter(p);
+    enter(p);
     size_t n = p->ops->largest_free ? p->ops->largest_free(p) : 0;
     pool_leave(p);
     return n;
@@ -191,7 +205,7 @@ size_t pool_largest_free(pool *p)
 
 size_t pool_free_bytes(pool *p)
 {
-    pool_enter(p);
+    enter(p);
     size_t n = p->ops->free_bytes ? p->ops->free_bytes(p) : 0;
     pool_leave(p);
     return n;
@@ -199,10 +213,15 @@ size_t pool_free_bytes(pool *p)
 
 size_t pool_size(pool *p, const void *block)
 {
-    pool_enter(p);
-    size_t n = p->ops->size(p, block);
+    enter(p);
+    size_t n = size_now(p, block);
     pool_leave(p);
     return n;
+}
+
+size_t pool_size_of_new(pool *p, const void *block)
+{
+    return likely(p->sized == block) ? p->sized_bytes : pool_size(p, block);
 }
 
 pool_status pool_destroy(pool *p)
@@ -224,7 +243,7 @@ size_t pool_describe(pool *p, const void *block, char *out, size_t cap)
 
 bool pool_check(pool *p)
 {
-    pool_enter(p);
+    enter(p);
     bool sound = !p->ops->check || p->ops->check(p);
     pool_leave(p);
     return sound;
@@ -232,7 +251,7 @@ bool pool_check(pool *p)
 
 void pool_get_stats(pool *p, pool_stats *out)
 {
-    pool_enter(p);
+    enter(p);
     *out = p->counts;
     if (p->ops->stats)
         p->ops->stats(p, out);

@@ -37,10 +37,13 @@ def script(name, like):
 
 ALL = [
     own("micro", "pair", "micro", "one block out and back, at once"),
-    own("micro", "sizes", "micro", "the same over 1..1024 bytes"),
+    own("micro", "pair-small", "micro", "the same over 16..128 bytes"),
+    own("micro", "sizes", "micro", "the same over 8..1031 bytes"),
     own("micro", "lifo", "micro", "window of 1,000 blocks, freed newest first"),
     own("micro", "fifo", "micro", "window of 1,000 blocks, freed oldest first"),
     own("micro", "random", "micro", "random replacement among 2,048 blocks"),
+    own("micro", "random-1000", "micro", "random replacement among 1,000 blocks of 8..128 bytes"),
+    own("micro", "random-two", "threads", "the same in two threads, each with its own"),
     own("micro", "wide", "micro", "random replacement among 400,000 blocks"),
     own("micro", "calloc", "micro", "zeroed blocks"),
     own("factor", "cfrac", "single", "cfrac: factorisation with bignums"),

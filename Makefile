@@ -44,7 +44,7 @@ $(B)/libpool.a: $(call obj,pic,$(ALLOC_SRC) $(ZIP_SRC))
 
 # inih and the demangler are linked in: nothing but libunwind is dragged into the host
 CONF_LIBS := -l:libinih.a -l:libiberty.a
-INTER_LIBS := -lunwind $(CONF_LIBS) -Wl,--exclude-libs,ALL -ldl
+INTER_LIBS := $(CONF_LIBS) -Wl,--exclude-libs,ALL -ldl
 $(B)/libpoolmem.so: $(call obj,pic,$(ALLOC_SRC) $(INTER_SRC)) interpose/libpoolmem.map
 	$(CC) -shared -o $@ -Wl,-soname,libpoolmem.so.1 -Wl,--version-script=interpose/libpoolmem.map \
 	  -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,--no-undefined $(filter %.o,$^) $(INTER_LIBS) $(LDFLAGS)

@@ -25,6 +25,7 @@
 #include "signal.h"
 #include "thread.h"
 #include "track.h"
+#include "verify.h"
 
 boot_phase boot_now = BOOT_COLD;
 static lock boot_lock = LOCK_INIT(RANK_NONE);
@@ -78,6 +79,7 @@ static void configure(void)
         config_now.exit_report = false;
         return;
     }
+    verify_boot();
     start_tracking();
     request_boot(config_now.stats, config_now.signal);
     signal_boot(config_now.signal);

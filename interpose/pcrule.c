@@ -7,6 +7,7 @@
 #include "os.h"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <string.h>
 
 enum { FIRST_ENTRIES = 1024, TOMBSTONE = 1 };
@@ -28,12 +29,11 @@ static bool is_plain(const cfi_rule *r)
    where they stand in it (unwind.c). */
 static pc_role role_of(uintptr_t address, const symbol_info *symbol, const cfi_rule *rule)
 {
-    extern char libc_start_main[] __asm__("__libc_start_main");
     struct dl_find_object libc;
     if (rule->kind == CFI_END)
         return PC_OUTERMOST;
-    if (_dl_find_object(libc_start_main, &libc) != 0 || address < (uintptr_t)libc.dlfo_map_start ||
-        address >= (uintptr_t)libc.dlfo_map_end)
+    if (_dl_find_object((void *)(uintptr_t)gnu_get_libc_version, &libc) != 0 ||
+        address < (uintptr_t)libc.dlfo_map_start || address >= (uintptr_t)libc.dlfo_map_end)
         return PC_ORDINARY;
     if (!symbol->raw || strcmp(symbol->raw, "__libc_start_call_main") == 0 ||
         strcmp(symbol->raw, "start_thread") == 0)

@@ -19,6 +19,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -133,13 +134,21 @@ static struct module *module_of(uintptr_t address)
     return m;
 }
 
+/* The C library's debug file is not asked: half a megabyte in every process, for static functions that decide
+   nothing, and pools that depended on whether it is installed. */
+static bool is_c_library(const struct module *m)
+{
+    uintptr_t inside = (uintptr_t)gnu_get_libc_version;
+    return inside >= m->image.low && inside < m->image.high;
+}
+
 static bool read_source(struct module *m, int source, elf_symbols *out)
 {
     elf_id id;
     char path[256];
     if (source == FROM_IMAGE)
         return elf_read_image(&m->image, out);
-    if (sealed)
+    if (sealed || is_c_library(m))
         return false;
     elf_image_id(&m->image, &id);
     if (source == FROM_FILE)

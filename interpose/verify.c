@@ -2,6 +2,7 @@
 /*
  * verify.c - see verify.h. The full walk starts in our own frame on the resolve stack, from where the unwind
  * tables lead back to the host's, and is compared from the frame on that called the entry point.
+ * libunwind is loaded when it is asked for, so that hosts do not carry it and what it needs.
  */
 #define UNW_LOCAL_ONLY
 #include "verify.h"
@@ -10,10 +11,44 @@
 #include "dl.h"
 #include "fatal.h"
 
+#include <dlfcn.h>
 #include <libunwind.h>
 #include <string.h>
 
 uint64_t verify_checked, verify_wrong; /* atomic */
+
+/* libunwind's functions of these names, which its header turns into others. */
+static struct {
+    __typeof__(unw_set_caching_policy) *set_caching_policy;
+    __typeof__(unw_tdep_getcontext) *getcontext;
+    __typeof__(unw_init_local) *init_local;
+    __typeof__(unw_get_reg) *get_reg;
+    __typeof__(unw_step) *step;
+    unw_addr_space_t *local;
+} referee;
+
+#define TEXT_OF(name) #name
+#define SYMBOL(name)  TEXT_OF(name)
+
+void verify_boot(void)
+{
+    if (!config_now.verify)
+        return;
+    void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    if (library) {
+        *(void **)&referee.set_caching_policy = dlsym(library, SYMBOL(unw_set_caching_policy));
+        *(void **)&referee.getcontext = dlsym(library, SYMBOL(unw_tdep_getcontext));
+        *(void **)&referee.init_local = dlsym(library, SYMBOL(unw_init_local));
+        *(void **)&referee.get_reg = dlsym(library, SYMBOL(unw_get_reg));
+        *(void **)&referee.step = dlsym(library, SYMBOL(unw_step));
+        referee.local = dlsym(library, SYMBOL(unw_local_addr_space));
+    }
+    if (referee.set_caching_policy && referee.getcontext && referee.init_local && referee.get_reg &&
+        referee.step && referee.local)
+        return;
+    message(MESSAGE_WARNING, "POOLMEM_VERIFY needs libunwind.so.8, which cannot be loaded: not verifying");
+    config_now.verify = 0;
+}
 
 typedef struct full_walk {
     caller_frame from;
@@ -36,9 +71,9 @@ typedef struct verify_order {
 static bool full_step(unw_cursor_t *at)
 {
     unw_word_t pc = 0;
-    unw_get_reg(at, UNW_REG_IP, &pc);
+    referee.get_reg(at, UNW_REG_IP, &pc);
     dl_only_object_of(pc - 1);
-    return unw_step(at) > 0;
+    return referee.step(at) > 0;
 }
 
 static void walk_full(full_walk *w)
@@ -47,12 +82,12 @@ static void walk_full(full_walk *w)
     unw_cursor_t at;
     unw_word_t pc = 0, sp = 0;
     w->frames = 0;
-    unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE);
-    unw_getcontext(&context);
-    unw_init_local(&at, &context);
+    referee.set_caching_policy(*referee.local, UNW_CACHE_NONE);
+    referee.getcontext(&context);
+    referee.init_local(&at, &context);
     while (w->frames < w->max && full_step(&at)) {
-        unw_get_reg(&at, UNW_REG_IP, &pc);
-        unw_get_reg(&at, UNW_REG_SP, &sp);
+        referee.get_reg(&at, UNW_REG_IP, &pc);
+        referee.get_reg(&at, UNW_REG_SP, &sp);
         if (w->frames || (pc == w->from.ret && sp == w->from.cfa))
             w->pcs[w->frames++] = pc;
     }

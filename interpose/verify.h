@@ -11,6 +11,8 @@
 
 #include "unwind.h"
 
+/* Loads libunwind when verifying is asked for; without it nothing is verified, after a warning. */
+void verify_boot(void);
 /* Whether this tag's turn has come. */
 bool verify_due(void);
 /* `given` by the memo, `found` by the walk w from f. */

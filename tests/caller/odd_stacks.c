@@ -7,6 +7,7 @@
  */
 #include "entries.h"
 #include "publish.h"
+#include "verify.h"
 #include "stubs.h"
 
 #include <pthread.h>
@@ -286,6 +287,7 @@ static void verified(void)
 {
     now = "verified";
     config_now.verify = 1;
+    verify_boot();
     caller_suspend();
     unclaimed();
     work_pool4();

@@ -68,7 +68,7 @@ void *malloc_cold(const tag *g, size_t size)
 
 void *alloc_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
-    const tag *g = caller_tag(self, entry, size, frame_at(cfa, rbp));
+    const tag *g = caller_tag_searched(self, entry, size, cfa, rbp);
     void *p = alloc_quick(g, size);
     return likely(p != NULL) ? p : malloc_cold(g, size);
 }

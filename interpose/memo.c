@@ -172,7 +172,7 @@ HOT const memo_entry *memo_find_again(memo *m, uint64_t key, const memo_query *q
         e = find(m, key, q);
     } else {
         unlike d;
-        if (!differs(last, q, &d))
+        if (memo_matches(last, q->cfa, q->rbp, q->top) || !differs(last, q, &d))
             return last;
         e = entry_at(m, *cell_for(m, at, d.word));
         if (!same_call(e, key) || !memo_matches(e, q->cfa, q->rbp, q->top))
@@ -183,17 +183,6 @@ HOT const memo_entry *memo_find_again(memo *m, uint64_t key, const memo_query *q
     if (likely(e != NULL))
         *cell = (uint32_t)((uintptr_t)e - (uintptr_t)m);
     return e;
-}
-
-walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
-{
-    walk_point p = {.sp = cfa + (uintptr_t)e->onward * 8, .rbp_known = e->onward_rbp != MEMO_RBP_LOST};
-    p.pc = *(const stack_word *)(p.sp - 8);
-    if (e->onward_rbp == MEMO_RBP_REGISTER)
-        p.rbp = rbp;
-    else if (p.rbp_known)
-        p.rbp = memo_word(cfa, e->onward_rbp);
-    return p;
 }
 
 /* --- regions ---------------------------------------------------------------------------------------------

@@ -221,7 +221,16 @@ typedef struct memo_query {
 const memo_entry *memo_find_again(memo *m, uint64_t key, const memo_query *q);
 
 /* The frame that the walk of a matching entry goes on from. */
-walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);
+INLINE walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
+{
+    walk_point p = {.sp = cfa + (uintptr_t)e->onward * 8, .rbp_known = e->onward_rbp != MEMO_RBP_LOST};
+    p.pc = *(const stack_word *)(p.sp - 8);
+    if (e->onward_rbp == MEMO_RBP_REGISTER)
+        p.rbp = rbp;
+    else if (p.rbp_known)
+        p.rbp = memo_word(cfa, e->onward_rbp);
+    return p;
+}
 
 /* How many frames an entry for this call had better tell: all while few stacks lead there, fewer when many
    do, for then the outer ones repeat. */

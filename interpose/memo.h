@@ -160,11 +160,14 @@ INLINE bool memo_matches_plain(const memo_entry *e, uintptr_t cfa)
         return true;
     if (unlikely(!memo_group_matches(e->group, cfa)))
         return false;
-    for (const memo_group *g = e->group + 1; (left -= sizeof *g) != 0; g++) {
-        __asm__("" : "+r"(left)); /* two counters cost less than what compilers make of them */
-        if (unlikely(!memo_group_matches(g, cfa)))
+    if (likely(left == sizeof(memo_group)))
+        return true;
+    const memo_group *g = e->group;
+    do {
+        __asm__("" : "+r"(left), "+r"(g)); /* two counters cost less than what compilers make of them */
+        if (unlikely(!memo_group_matches(++g, cfa)))
             return false;
-    }
+    } while ((left -= sizeof *g) != sizeof *g);
     return true;
 }
 

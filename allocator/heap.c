@@ -228,6 +228,23 @@ void front_unlink(front *f, block *b)
     b->next = b->prev = NULL;
 }
 
+/* Before a request is refused: a block behind the head that has something free becomes the head. What was it
+   may be waiting for many frees, as only a head does. False: there is none. */
+static bool bring_forward(front *f, block *head)
+{
+    block *b = head->next;
+    while (b && IS_FREE_END(b->free))
+        b = b->next;
+    if (!b)
+        return false;
+    front_unlink(f, b);
+    b->next = head;
+    head->prev = b;
+    head->until_look = 1;
+    front_set_head(f, b->class_id, b);
+    return true;
+}
+
 static void retire_full(front *f, block *b)
 {
     uint32_t fragments = b->limit / b->size, few = fragments / FULL_PART;
@@ -406,13 +423,15 @@ static block *ready_block(front *f, unsigned c, bool last, heap **refuser)
         block *b = f->bin[c];
         if (b == &no_block && !(b = fresh_block(f, c)))
             return NULL;
-        if (IS_FREE_END(b->free) && relaxed_load(&b->in_remote))
-            heap_take_pending(b);
+        if (IS_FREE_END(b->free) && relaxed_load(&b->in_remote) && heap_take_pending(b))
+            continue; /* the look that came with it may have taken the block away */
         if (!IS_FREE_END(b->free)) {
             if (likely(!overwritten(b)))
                 return b;
             drop_list(b);
         }
+        if (last && bring_forward(f, b))
+            continue;
         if (b->carved < b->limit) {
             *refuser = carve(b, last);
             return *refuser ? NULL : b;

@@ -92,7 +92,7 @@ void heap_collect(heap_thread *t)
         __atomic_store_n(&b->in_remote, 0, __ATOMIC_SEQ_CST);
         heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
         if (owner == t) {
-            __atomic_store_n(&b->quick, t, __ATOMIC_SEQ_CST);
+            block_set_quick(b, t); /* it may have been announced again already */
             heap_take_pending(b);
         } else if (owner)
             announce(owner, b);
@@ -167,6 +167,7 @@ void heap_trim(heap_thread *me, bool force)
 /* Pages that lie dirty count against no limit: only the system's refusal gives them back. */
 void heap_make_room(heap_thread *t, const heap *refuser)
 {
+    heap_collect(t); /* into full blocks too, and those are asked next */
     for (front *f = t->fronts; f; f = f->next)
         front_unretire(f);
     if (refuser)

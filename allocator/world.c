@@ -3,8 +3,9 @@
  * world.c - see world.h: reserves the address space of all heaps and the tables about it, once.
  *
  * Sizes tried: 16 TiB in 256 zones, then halves down to 256 GiB; below that one shared zone, by steps of a
- * quarter down to 4 MiB, so that a process under a small RLIMIT_AS still gets most of what it may have.
- * The tables are reserved with it and committed beside the blocks they speak of (zone.c).
+ * quarter down to 4 MiB, so that a process under a small RLIMIT_AS still gets most of what it may have, and a
+ * quarter of it is left. The tables are reserved with it and committed beside the blocks they speak of
+ * (zone.c).
  */
 #include "world.h"
 #include "os.h"
@@ -52,6 +53,16 @@ static bool reserve(size_t size)
     return true;
 }
 
+/* Where address space is short the host needs some of it too: stacks of its threads, objects, mappings. */
+static bool reserve_and_leave(size_t size)
+{
+    void *left = os_reserve(size / 4, OS_PAGE);
+    bool done = left && reserve(size);
+    if (left)
+        os_unmap(left, size / 4);
+    return done;
+}
+
 /* "never" in the kernel's setting means that advice would be ignored at best. */
 static bool huge_allowed(void)
 {
@@ -72,7 +83,7 @@ bool world_boot(void)
         reserve(size);
     for (size_t size = ZONED_MIN / 2; size >= WORLD_MIN && !world.size;
          size = round_down(size / 4 * 3, BLOCK_SIZE))
-        reserve(size);
+        reserve_and_leave(size);
     world.huge_allowed = huge_allowed();
 #ifdef __x86_64__
     __builtin_cpu_init();

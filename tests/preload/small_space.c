@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Promise: in an address space of 256 MiB (ulimit -v 262144) the heap fills until NULL and ENOMEM, and after
- * freeing all of it 100 MiB can be had in one piece again, whatever the sizes were. The program sets the
- * limit and starts itself again under it. */
+ * freeing all of it 100 MiB can be had in one piece again, whatever the sizes were; and threads can be made.
+ * The program sets the limit and starts itself again under it. */
 #include <pthread.h>
 #include <sys/resource.h>
 #include "check.h"
@@ -58,6 +58,25 @@ static void *check_in_thread(void *unused)
     return unused;
 }
 
+static void *idle(void *unused)
+{
+    free(opaque(malloc(100)));
+    return unused;
+}
+
+/* What the host maps itself must find room beside the heap: three threads with stacks of the usual size. */
+static void expect_threads(void)
+{
+    pthread_t thread[3];
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 8 << 20);
+    for (int i = 0; i < 3; i++)
+        expect_equal("pthread_create with 8 MiB", 0, pthread_create(&thread[i], &attributes, idle, NULL));
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
     struct rlimit limit = {262144ul << 10, 262144ul << 10}, now;
@@ -67,6 +86,7 @@ int main(int argc, char **argv)
         execv("/proc/self/exe", argv);
         fail("exec under the limit, expected to start, got errno %d", errno);
     }
+    expect_threads();
     check(1 << 20, 1);
     check(16, 400);
     check(5000, 60000);

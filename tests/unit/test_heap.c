@@ -210,6 +210,34 @@ Test(heap, another_thread_frees_and_the_owner_takes_back)
     cr_assert(heap_check(&root, heap_thread_self()));
 }
 
+enum { KIB_IN_BLOCK = 64 }; /* fragments of 1 KiB */
+
+static void *free_one_block(void *arg)
+{
+    for (size_t i = 0; i < KIB_IN_BLOCK; i++)
+        if (put(handed[i]) != POOL_OK)
+            return (void *)1;
+    return NULL;
+}
+
+/* Taking back what others freed may come just when empty blocks go. */
+Test(heap, a_block_emptied_by_others_is_not_served_from_when_it_goes)
+{
+    world.decay_ns = 0; /* always time for it */
+    for (uint32_t phase = 0; phase < 8; phase++) {
+        for (size_t i = 0; i < KIB_IN_BLOCK; i++)
+            handed[i] = get(&root, 1024);
+        cr_assert_eq(in_thread(free_one_block), NULL);
+        heap_thread_self()->slow = phase;
+        void *p = get(&root, 1024);
+        cr_assert_eq(figures(&root).live_blocks, 1, "phase %u", phase);
+        cr_assert_eq(block_of(p)->owner, heap_thread_self(), "phase %u", phase);
+        cr_assert_eq(put(p), POOL_OK);
+        heap_trim(heap_thread_self(), true);
+    }
+    cr_assert(heap_check(&root, heap_thread_self()));
+}
+
 static void *alloc_and_end(void *arg)
 {
     for (size_t i = 0; i < HANDOVER; i++)
@@ -284,6 +312,41 @@ Test(heap, limit_fails_and_room_comes_back)
     void *run = get(&child, 900000);
     cr_assert_not_null(run);
     cr_assert_gt(child.row->failed, 0);
+}
+
+static void *one_freed;
+static void *free_it(void *arg)
+{
+    return put(one_freed) == POOL_OK ? NULL : (void *)1;
+}
+
+/* Filled to the limit: what one free makes room for is served, whichever block it was in and whoever freed.
+ */
+static void one_goes_one_comes(size_t size, bool remote)
+{
+    static void *p[8192];
+    size_t n = 0;
+    while ((p[n] = get(&child, size)))
+        n++;
+    for (size_t round = 0; round < 40; round++) {
+        size_t i = round * 7919 % n;
+        one_freed = p[i];
+        cr_assert_eq(remote ? in_thread(free_it) : free_it(NULL), NULL);
+        cr_assert_not_null(p[i] = get(&child, size), "size %zu, round %zu", size, round);
+    }
+    while (n)
+        put(p[--n]);
+}
+
+Test(heap, at_the_limit_what_was_freed_is_served_again)
+{
+    static const size_t sizes[] = {48, 100, 1000, 2000, 3000, 5000, 16000, 30000};
+    heap_set_limit(&child, 300000, OVER_FAIL);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        one_goes_one_comes(sizes[i], false);
+        one_goes_one_comes(sizes[i], true);
+    }
+    cr_assert(heap_check(&child, heap_thread_self()));
 }
 
 Test(heap, parents_limit_binds_the_child_and_spill_goes_up)

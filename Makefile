@@ -33,7 +33,11 @@ TARGETS += $(B)/poolmem
 endif
 all: $(TARGETS)
 
-PIC := -fPIC -ftls-model=initial-exec -fomit-frame-pointer -fno-plt -fno-tree-slp-vectorize
+PIC := -fPIC -ftls-model=initial-exec -fomit-frame-pointer -fno-plt
+# Hosts call with stacks that are not aligned as vector moves need them; and no host's vector registers are touched.
+ifeq ($(shell uname -m),x86_64)
+$(B)/pic/allocator/%.o $(B)/pic/interpose/%.o: PIC += -mgeneral-regs-only
+endif
 $(B)/pic/%.o: %.c $(HDR)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(PIC) -c $< -o $@

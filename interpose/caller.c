@@ -483,7 +483,7 @@ static const tag *unwalked(thread *t, entry_id entry, caller_frame f)
     refresh(t->caller);
     w->frames = w->words = 0;
     w->pool = RULE_NO_POOL;
-    w->uses_rbp = w->more = false;
+    w->uses_rbp = w->more = w->loose = false;
     if (current(t->caller))
         remember(t->caller, memo_key(f.ret, entry, t->top_key), w, f.cfa, t->top, g);
     return g;

@@ -24,9 +24,15 @@ INLINE uint64_t word_of(uintptr_t cfa, memo_place at)
     return memo_word(cfa, at & ~MEMO_RELATIVE) - (cfa & relative);
 }
 
+/* The words of a stack that nobody knows the end of are read on the page of the return address alone. */
+INLINE bool within_reach(const memo_entry *e, uintptr_t cfa)
+{
+    return !e->reach || (cfa + e->reach * (uintptr_t)8 - 1) / OS_PAGE == (cfa - 8) / OS_PAGE;
+}
+
 bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
 {
-    if (e->rbp && rbp - cfa != (uint64_t)(e->rbp - 1u) * 8)
+    if ((e->rbp && rbp - cfa != (uint64_t)(e->rbp - 1u) * 8) || !within_reach(e, cfa))
         return false;
     for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++) {
         if (word_of(cfa, g->at[0]) != g->value[0] || word_of(cfa, g->at[1]) != g->value[1] ||
@@ -140,6 +146,8 @@ typedef struct unlike {
 static bool differs(const memo_entry *e, const memo_query *q, unlike *out)
 {
     *out = (unlike){q->rbp, e->rbp};
+    if (!within_reach(e, q->cfa))
+        return true;
     if (e->rbp && q->rbp - q->cfa != (uint64_t)(e->rbp - 1u) * 8)
         return true;
     for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++)

@@ -55,9 +55,11 @@ typedef struct memo_entry {
     uint16_t rbp;        /* with `special`: frame pointer register, words above the CFA, + 1; 0 unused */
     uint16_t onward;     /* the walk goes on at the frame this many words above the CFA; 0: this is all */
     uint16_t onward_rbp; /* where that frame's rbp is: a place, or MEMO_RBP_REGISTER, MEMO_RBP_LOST */
-    uint8_t special : 1; /* rbp or relative words to be compared */
+    uint8_t special : 1; /* rbp or relative words to be compared, or to be read with care */
     uint8_t depth : 7;   /* with `onward`: frames told so far */
     uint8_t groups;
+    uint16_t
+        reach; /* with `special`: words above the CFA that must be on its page; 0: they can be read anyway */
     uint64_t group_bytes; /* of all its groups */
     uint64_t quick;       /* the key when its words are plain and tell all, else differs by MEMO_SPECIAL */
     struct tag now;       /* what tag points at */

@@ -67,6 +67,14 @@ static memo_entry *entry_take(memo *m, unsigned groups)
     return e;
 }
 
+static uint16_t farthest(const walk *w)
+{
+    uint32_t offset = 0;
+    for (unsigned i = 0; i < w->words; i++)
+        offset = w->word[i].offset > offset ? w->word[i].offset : offset;
+    return (uint16_t)(offset / 8 + 1);
+}
+
 static memo_entry *entry_create(memo *m, uint64_t key, const walk *w, uintptr_t cfa, uint32_t top,
                                 const tag *g)
 {
@@ -83,7 +91,8 @@ static memo_entry *entry_create(memo *m, uint64_t key, const walk *w, uintptr_t 
     e->rbp = w->uses_rbp ? (uint16_t)(w->rbp / 8 + 1) : 0;
     e->groups = (uint8_t)groups;
     e->group_bytes = groups * sizeof(memo_group);
-    e->special = w->uses_rbp;
+    e->special = w->uses_rbp || w->loose;
+    e->reach = w->loose && w->words ? farthest(w) : 0;
     e->depth = w->frames & 0x7f;
     e->onward = w->more ? (uint16_t)((w->next.sp - cfa) / 8) : 0;
     e->onward_rbp = w->more ? rbp_place(w, cfa) : 0;

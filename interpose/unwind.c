@@ -196,7 +196,7 @@ static void walk_start(walk *w)
     w->frames = w->words = 0;
     w->pool = RULE_NO_POOL;
     w->keep = true;
-    w->uses_rbp = w->more = false;
+    w->uses_rbp = w->more = w->loose = false;
 }
 
 /* The outermost frames seen, the last one first: role, and the words noted when it was reached. */
@@ -251,6 +251,8 @@ void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t s
     }
     if (!more && w->pool == RULE_NO_POOL)
         w->words = words_that_tell(&tail, w->words);
+    w->loose = !more && w->pool == RULE_NO_POOL && tail.role[0] != PC_OUTERMOST && w->frames < depth &&
+               f.cfa - t->stack_lo >= t->stack_hi - t->stack_lo;
     w->keep = w->keep && !c.odd;
     w->more = more && w->frames == depth;
     w->next = walk_here(&c);

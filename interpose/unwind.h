@@ -47,7 +47,8 @@ typedef struct walk {
     int pool;      /* RULE_NO_POOL: nobody claimed it */
     bool keep;     /* the words alone decide: the memo may keep it */
     bool uses_rbp; /* and the frame pointer register, at this place above the CFA: */
-    bool more;     /* it goes on: */
+    bool loose; /* on a foreign stack, and did not end as stacks do: where the like of it ends is not known */
+    bool more;  /* it goes on: */
     uint64_t rbp;
     walk_point next;       /* with more: the first frame not looked at */
     uintptr_t next_rbp_at; /* where next.rbp was saved; 0 still in the register */

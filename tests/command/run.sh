@@ -174,9 +174,14 @@ sleep 0.5
 expect "stat: descriptors closed" 0 "closed \(pid $closed\)" "$poolmem" stat $closed
 
 # --- configuration ----------------------------------------------------------------------------------
-printf '[pool Good]\nlimit = 1M\n' >good.conf
+printf '[pool Good]\nlimit = 1M\n[rules]\nGood = symbol:x\n' >good.conf
+printf '[pool Audio]\n[rules]\nAduio = symbol:x\n' >typo.conf
 printf '[pool Bad]\nlimit = many\n' >bad.conf
 expect "check: good" 0 "good.conf: no errors" "$poolmem" check good.conf
+expect "check: says nothing more of it" 0 "^0$" sh -c '"$0" check good.conf 2>&1 >/dev/null | wc -l' "$poolmem"
+expect "check: rule without a pool" 0 "typo.conf:3: note: rule sends to pool 'Aduio', which has no \[pool Aduio\] section$" \
+    "$poolmem" check typo.conf
+expect "check: pool without a rule" 0 "typo.conf:1: note: no rule leads to pool 'Audio'$" "$poolmem" check typo.conf
 expect "check: bad" 1 "^poolmem: .*bad.conf:2: " "$poolmem" check bad.conf
 expect "check: missing" 1 "nowhere.conf" "$poolmem" check nowhere.conf
 

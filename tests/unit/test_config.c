@@ -194,6 +194,33 @@ Test(config, check_counts_errors)
     cr_assert_eq(config_check(put("good", good, strlen(good))), 0);
 }
 
+/* What check says of a good file, without the path in front. */
+static const char *noted(const char *text)
+{
+    lines();
+    cr_assert_eq(config_check(put("noted", text, strlen(text))), 0);
+    const char *got = strstr(lines(), "/noted:");
+    return got ? got + 1 : "";
+}
+
+Test(config, check_notes_a_rule_for_a_pool_without_a_section)
+{
+    cr_assert_str_eq(
+        noted(
+            "include builtin\n[pool Audio]\n[rules]\nAduio = module:x\nAduio = module:y\nAudio = module:z\n"),
+        "noted:4: note: rule sends to pool 'Aduio', which has no [pool Aduio] section\n");
+    cr_assert_str_eq(noted("[rules]\n- = symbol:x\nLua = symbol:y\nSystem = symbol:z\nGlobal = symbol:g\n"),
+                     "");
+}
+
+Test(config, check_notes_a_section_without_a_rule)
+{
+    cr_assert_str_eq(noted("[pool Audio]\n[pool Sound]\nparent = Audio\n[rules]\n"),
+                     "noted:2: note: no rule leads to pool 'Sound'\n");
+    cr_assert_str_eq(noted("[pool Lua]\nlimit = 1M\n"), "noted:1: note: no rule leads to pool 'Lua'\n");
+    cr_assert_str_eq(noted("include builtin\n[pool Lua]\nlimit = 1M\n[pool System]\n[pool Global]\n"), "");
+}
+
 /* --- symbol maps ---------------------------------------------------------------------------------- */
 
 static const char *name_at(uint64_t address)

@@ -27,11 +27,18 @@ static void list_process(int pid)
     attach_close(&a);
 }
 
+int list_usage(FILE *out, int status)
+{
+    fprintf(out, "usage: poolmem list\n"
+                 "  the processes that run under the library\n");
+    return status;
+}
+
 int list_main(int argc, char **argv)
 {
     if (argc > 1) {
         tell(STATUS_USAGE, "list: %s: takes no arguments", argv[1]);
-        return STATUS_USAGE;
+        return list_usage(stderr, STATUS_USAGE);
     }
     DIR *d = opendir("/proc");
     if (!d)

@@ -57,6 +57,10 @@ expect "run: unknown option" 2 "nonesuch: no such option" "$poolmem" run --nones
 expect "run: unknown short option" 2 "x: no such option" "$poolmem" run -x true
 expect "run: value missing" 2 "conf needs a value" "$poolmem" run --conf
 expect "run: help" 0 "track" "$poolmem" run --help
+expect "run: help of the command it runs" 0 "^Usage: ls" "$poolmem" run ls --help
+for command in run stat dump check list model sim; do
+    expect "$command: help" 0 "^usage: poolmem $command" sh -c '"$0" $1 --help 2>&-' "$poolmem" $command
+done
 expect "stat: nothing" 2 "no process given" "$poolmem" stat
 expect "stat: no number" 2 "abc: not a process id" "$poolmem" stat abc
 expect "stat: zero" 2 "0: not a process id" "$poolmem" stat 0

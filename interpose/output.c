@@ -18,6 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *output_unknown(const char *pattern)
+{
+    for (const char *p = strchr(pattern, '%'); p && p[1]; p = strchr(p + 2, '%'))
+        if (!strchr("pent%", p[1]))
+            return p;
+    return NULL;
+}
+
 static size_t append(char *path, size_t len, size_t cap, const char *text)
 {
     for (; *text && len + 1 < cap; text++)

@@ -118,6 +118,9 @@ for pair in conf=a stats=b signal=USR2 exit=1 depth=4 track=0 children=1 abort=0
     expect "--$pair" 0 "^${pair#*=}$" "$poolmem" run --$pair printenv "$variable"
 done
 expect "--depth N" 0 "^9$" "$poolmem" run --depth 9 printenv POOLMEM_DEPTH
+expect "--stats with an unknown letter" 0 "^poolmem: environment: POOLMEM_STATS=a%q: %q is unknown, expected %p, " \
+    "$poolmem" run --exit --stats=a%q true
+expect "--stats with an unknown letter: stderr" 0 "^poolmem [0-9].*: true " "$poolmem" run --exit --stats=a%q true
 expect "--track" 0 "^1$" "$poolmem" run --track printenv POOLMEM_TRACK
 
 # --- a running process ------------------------------------------------------------------------------

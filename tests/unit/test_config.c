@@ -331,16 +331,19 @@ Test(config, bad_variables_keep_the_default)
     setenv("POOLMEM_EXIT", "yes", 1);
     setenv("POOLMEM_VERBOSE", "3", 1);
     setenv("POOLMEM_FOO", "1", 1);
+    setenv("POOLMEM_STATS", "a%p%q.json", 1);
     load_with("POOLMEM_DEPTH", "4x");
     const char *got = lines();
     for (const char *const *want =
              (const char *const[]){"POOLMEM_SIGNAL=KILL: ", "POOLMEM_EXIT=yes: ", "POOLMEM_VERBOSE=3: ",
                                    "poolmem: environment: POOLMEM_FOO: unknown variable, expected",
+                                   "POOLMEM_STATS=a%p%q.json: %q is unknown, expected %p, %e, %n, %t or %%\n",
                                    "POOLMEM_DEPTH=4x: ", NULL};
          *want; want++)
         cr_assert(strstr(got, *want), "no '%s' in %s", *want, got);
     cr_assert_eq(config_now.depth, 32);
     cr_assert_eq(config_now.signal, SIGUSR1);
+    cr_assert_str_eq(config_now.stats, "stderr");
     cr_assert(!config_now.exit_report);
 }
 

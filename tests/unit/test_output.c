@@ -87,6 +87,14 @@ Test(output, patterns)
     cr_assert_not(output_path(r, "longer than this", got, 8));
 }
 
+Test(output, unknown_letters_of_patterns)
+{
+    cr_assert_null(output_unknown("/x/%e-%p-%n-%t.json"));
+    cr_assert_null(output_unknown("stderr"));
+    cr_assert_null(output_unknown("%%q-100%"), "a pair is one sign, and one at the end is itself");
+    cr_assert_str_eq(output_unknown("a%p%%%q.json"), "%q.json");
+}
+
 Test(output, ending_decides_the_format)
 {
     cr_assert(write_to("a.json"));

@@ -142,10 +142,16 @@ expect "stat: folded" 0 "^Global.* [0-9]+$" "$poolmem" stat --folded $pid
 expect "stat: heap" 0 "^heap profile: .* @ heapprofile$" "$poolmem" stat --heap $pid
 expect "list" 0 "^ *$pid .*/sleep$" "$poolmem" list
 expect "list: others are not there" 1 "" sh -c '"$0" list | grep -q "^ *$1 "' "$poolmem" $other
-expect "stat: not under the library" 1 "does not run under" "$poolmem" stat $other
+expect "stat: not under the library" 1 "process $other does not run under libpoolmem.so;" "$poolmem" stat $other
 expect "dump: not under the library" 1 "does not run under" "$poolmem" dump $other
 holds "the other one lives" kill -0 $other
-expect "stat: no process" 1 "no such process" "$poolmem" stat 999999999
+expect "stat: no process" 1 "^poolmem: no process 999999999$" "$poolmem" stat 999999999
+expect "dump: no process" 1 "^poolmem: no process 999999999$" "$poolmem" dump 999999999
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then # another user, who may reach a copy of the command
+    chmod 755 "$here" && cp "$poolmem" reader
+    expect "stat: of another user" 1 "^poolmem: process $pid may not be read by this user$" \
+        setpriv --reuid 65534 --clear-groups ./reader stat $pid
+fi
 expect "dump" 0 "report 1 of process $pid: $here/dump-1.json" "$poolmem" dump $pid
 holds "dump: whole" python3 -m json.tool dump-1.json
 expect "dump again" 0 "dump-2.json" "$poolmem" dump $pid

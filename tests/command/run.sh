@@ -121,6 +121,12 @@ expect "--depth N" 0 "^9$" "$poolmem" run --depth 9 printenv POOLMEM_DEPTH
 expect "--stats with an unknown letter" 0 "^poolmem: environment: POOLMEM_STATS=a%q: %q is unknown, expected %p, " \
     "$poolmem" run --exit --stats=a%q true
 expect "--stats with an unknown letter: stderr" 0 "^poolmem [0-9].*: true " "$poolmem" run --exit --stats=a%q true
+printf '#!/bin/sh\nls / >/dev/null\nsleep 0\n' >starts && chmod +x starts
+mkdir each alone
+expect "a script's programs, each in its file" 0 "" sh -c 'cd each && "$0" run --exit --stats=%e-%p.txt ../starts' "$poolmem"
+expect "three files" 0 "^[a-z]+-[0-9]+.txt ls-[0-9]+.txt sleep-[0-9]+.txt $" sh -c 'cd each && ls | tr "\n" " "'
+expect "a script alone" 0 "" sh -c 'cd alone && "$0" run --exit --children 0 --stats=%e-%p.txt ../starts' "$poolmem"
+expect "one file" 0 "^1$" sh -c 'ls alone | wc -l'
 expect "--track" 0 "^1$" "$poolmem" run --track printenv POOLMEM_TRACK
 
 # --- a running process ------------------------------------------------------------------------------

@@ -15,6 +15,7 @@
 #include "keep.h"
 #include "output.h"
 #include "pools.h"
+#include "raw.h"
 #include "rule.h"
 
 #include <errno.h>
@@ -169,8 +170,7 @@ static bool try_program(void)
     char exe[PATH_MOST];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = 0;
-    const char *path = (const char *)getauxval(AT_EXECFN), *name = glob_basename(exe);
-    const char *called = path ? glob_basename(path) : "";
+    const char *name = glob_basename(exe), *called = raw_called_name();
     return (n > 0 && try_user(name)) || (*called && strcmp(called, name) != 0 && try_user(called));
 }
 

@@ -36,8 +36,7 @@ static size_t append(char *path, size_t len, size_t cap, const char *text)
 /* The program's name as part of a file name. */
 static size_t append_program(const report *r, char *path, size_t len, size_t cap)
 {
-    const char *name = report_base_name(r->exe);
-    return append(path, len, cap, *name ? name : "program");
+    return append(path, len, cap, *r->program ? r->program : "program");
 }
 
 static size_t append_number(char *path, size_t len, size_t cap, uint64_t n)

@@ -124,9 +124,17 @@ expect "--stats with an unknown letter: stderr" 0 "^poolmem [0-9].*: true " "$po
 printf '#!/bin/sh\nls / >/dev/null\nsleep 0\n' >starts && chmod +x starts
 mkdir each alone
 expect "a script's programs, each in its file" 0 "" sh -c 'cd each && "$0" run --exit --stats=%e-%p.txt ../starts' "$poolmem"
-expect "three files" 0 "^[a-z]+-[0-9]+.txt ls-[0-9]+.txt sleep-[0-9]+.txt $" sh -c 'cd each && ls | tr "\n" " "'
+expect "three files" 0 "^ls-[0-9]+.txt sleep-[0-9]+.txt starts-[0-9]+.txt $" sh -c 'cd each && ls | tr "\n" " "'
 expect "a script alone" 0 "" sh -c 'cd alone && "$0" run --exit --children 0 --stats=%e-%p.txt ../starts' "$poolmem"
 expect "one file" 0 "^1$" sh -c 'ls alone | wc -l'
+
+# the name in reports is the one that was called, of a link or a script; a name of the kernel's is none
+ln -s "$(command -v sleep)" snooze
+expect "called by a link" 0 "" "$poolmem" run --exit --stats=link-%e.json ./snooze 0
+expect "exe is the program's file" 0 "\"exe\": \"/[^\"]*/(sleep|coreutils|busybox)\"" cat link-snooze.json
+expect "called by a script" 0 "starts \(pid" "$poolmem" run --exit --children 0 ./starts
+expect "called by /proc/self/exe" 0 "(dash|bash|sh|busybox) \(pid" \
+    "$poolmem" run --exit sh -c 'exec /proc/self/exe -c :'
 expect "--track" 0 "^1$" "$poolmem" run --track printenv POOLMEM_TRACK
 
 # --- a running process ------------------------------------------------------------------------------
@@ -147,6 +155,13 @@ holds "stat: json parses" sh -c '"$0" stat --json $1 | python3 -m json.tool' "$p
 expect "stat: folded" 0 "^Global.* [0-9]+$" "$poolmem" stat --folded $pid
 expect "stat: heap" 0 "^heap profile: .* @ heapprofile$" "$poolmem" stat --heap $pid
 expect "list" 0 "^ *$pid .*/sleep$" "$poolmem" list
+"$poolmem" run -- ./snooze 60 &
+linked=$!
+started="$started $linked"
+sleep 0.5
+expect "list: called by a link" 0 "^ *$linked .*/[a-z]+ \(snooze\)$" "$poolmem" list
+expect "stat: called by a link" 0 "snooze \(pid $linked\)" "$poolmem" stat $linked
+kill $linked
 expect "list: others are not there" 1 "" sh -c '"$0" list | grep -q "^ *$1 "' "$poolmem" $other
 expect "stat: not under the library" 1 "process $other does not run under libpoolmem.so;" "$poolmem" stat $other
 expect "dump: not under the library" 1 "does not run under" "$poolmem" dump $other

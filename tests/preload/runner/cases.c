@@ -279,7 +279,12 @@ const struct promise promises[] = {
     {.name = "realloc to less in a full pool",
      .run = "shrink_full",
      .env = "POOLMEM_CONF=@S/conf/budget_fail.conf"},
-    BUDGET("warn", .err = "^poolmem: .*Enemies"),
+    BUDGET("warn", .err = "^poolmem: .*Enemies", .check = ONE_LINE),
+    {.name = "budget: warn, counted in silence",
+     .run = "budget warn",
+     .env = REPORT "POOLMEM_CONF=@S/conf/budget_warn.conf",
+     .no_err = "poolmem",
+     .check = CHECK "--that 'pool[\"Enemies\"].over_limit > 0'"},
     BUDGET("spill", .check = CHECK
                     "--that 'pool[\"Enemies\"].over_limit > 0 and pool[\"Enemies\"].peak_bytes <= 4 << 20'"),
     {.name = "budget: spilled totals",

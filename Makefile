@@ -1,4 +1,4 @@
-# poolmem: see README.md. Targets: all test check bench install coverage format clean
+# poolmem: see README.md. `make help` lists the targets: what stands behind ## at each.
 VERSION := 0.1.0
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -31,7 +31,7 @@ endif
 ifneq ($(TOOL_SRC),)
 TARGETS += $(B)/poolmem
 endif
-all: $(TARGETS)
+all: $(TARGETS) ## the libraries and the command, into build/
 
 PIC := -fPIC -ftls-model=initial-exec -fomit-frame-pointer -fno-plt
 # Hosts call with stacks that are not aligned as vector moves need them; and no host's vector registers are touched.
@@ -90,5 +90,11 @@ $(B)/tests/unit-tsan: $(call obj,tsan,$(ALLOC_SRC) $(TSAN_TESTS) tests/tsan/main
 
 -include mk/*.mk
 
-clean:
+clean: ## removes build/
 	rm -rf $(B)
+
+.PHONY: help
+help: ## this list
+	@awk '/\\$$/ { sub(/\\$$/, ""); rest = rest $$0; next } { $$0 = rest $$0; rest = "" } \
+	  /^[a-z][a-z-]*:.*## / { name = text = $$0; sub(/:.*/, "", name); sub(/.*## /, "", text); \
+	  printf "%-19s %s\n", name, text }' $(MAKEFILE_LIST)

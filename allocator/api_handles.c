@@ -36,7 +36,7 @@ static void forward_event(void *arg, handle h, handle_event what)
 
 poolmem_handles *poolmem_handles_create(poolmem_pool *p, uint32_t capacity, int compact)
 {
-    poolmem_handles *t = os_map(sizeof *t);
+    poolmem_handles *t = p && pool_is_gone(core_pool(p)) ? NULL : os_map(sizeof *t);
     handle_options o = {.pool = core_pool(p), .capacity = capacity, .compact = compact != 0};
     if (t && handle_init(&t->core, &o) != POOL_OK) {
         os_unmap(t, sizeof *t);

@@ -40,21 +40,23 @@ void poolmem_set_message_hook(poolmem_message_hook *hook, void *arg)
 
 poolmem_status poolmem_pool_set_option(poolmem_pool *p, poolmem_option option, size_t value)
 {
-    return p ? public_status(pool_set_option(core_pool(p), (int)option, value)) : POOLMEM_INVALID;
+    if (!p || pool_is_gone(core_pool(p)))
+        return p ? POOLMEM_STALE : POOLMEM_INVALID;
+    return public_status(pool_set_option(core_pool(p), (int)option, value));
 }
 
 size_t poolmem_pool_largest_free(poolmem_pool *p)
 {
-    return p ? pool_largest_free(core_pool(p)) : 0;
+    return p && !pool_is_gone(core_pool(p)) ? pool_largest_free(core_pool(p)) : 0;
 }
 
 /* --- arena ------------------------------------------------------------------------------------------------
  */
 
-/* The arena, its lock taken; NULL: it is none. */
+/* The arena, its lock taken; NULL: it is none, or destroyed. */
 static arena *enter_arena(poolmem_pool *p)
 {
-    if (!p || core_pool(p)->kind != POOL_ARENA)
+    if (!p || core_pool(p)->kind != POOL_ARENA || pool_is_gone(core_pool(p)))
         return NULL;
     pool_enter(core_pool(p));
     return (arena *)p;
@@ -155,7 +157,7 @@ char *poolmem_arena_vformat(poolmem_pool *p, const char *format, va_list args)
 
 static hunk *enter_hunk(poolmem_pool *p, poolmem_side side)
 {
-    if (!p || core_pool(p)->kind != POOL_HUNK || (unsigned)side > POOLMEM_HIGH)
+    if (!p || core_pool(p)->kind != POOL_HUNK || pool_is_gone(core_pool(p)) || (unsigned)side > POOLMEM_HIGH)
         return NULL;
     pool_enter(core_pool(p));
     return (hunk *)p;

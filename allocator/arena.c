@@ -281,10 +281,8 @@ static pool_status op_alloc(pool *p, const pool_request *r, void **out)
 {
     arena *a = of_pool(p);
     *out = place_or_grow(a, r->size, r->align ? r->align : ARENA_ALIGN);
-    if (!*out) {
-        say_full(a, (int64_t)r->size);
-        return POOL_NOMEM;
-    }
+    if (!*out)
+        return POOL_NOMEM; /* whoever asks a pool of any kind knows what a full one means and says it */
     memset(*out, 0, r->size);
     a->last = *out;
     a->last_end = a->cursor;

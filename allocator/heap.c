@@ -486,7 +486,7 @@ static void *alloc_class(front *f, unsigned c, size_t size, size_t align)
 static void *locked_refused(front *f, pool_status s, size_t size, size_t align)
 {
     pool *p = f->locked;
-    bool full = s == POOL_NOMEM;
+    bool full = s == POOL_NOMEM || s == POOL_LIMIT; /* the latter is a hunk's word */
     bool say =
         full && (!__atomic_fetch_add(&p->counts.over_limit, 1, __ATOMIC_RELAXED) || p->over == OVER_ABORT);
     if (say && heap_full_hook && p->over != OVER_SPILL)

@@ -23,7 +23,7 @@ static hunk *of_pool(pool *p)
 /* A parent gives memory, the system only addresses. */
 static void *take_range(hunk *h, size_t size)
 {
-    return h->pool.parent ? pool_get(h->pool.parent, size, 16) : os_reserve(size, OS_PAGE);
+    return h->nested ? pool_get(h->pool.parent, size, 16) : os_reserve(size, OS_PAGE);
 }
 
 static bool set_step(hunk *h, size_t step)
@@ -54,6 +54,7 @@ pool_status hunk_init(hunk *h, const hunk_options *options)
         return POOL_OVERFLOW;
     pool_init(&h->pool, &hunk_ops, POOL_HUNK, o->name ? o->name : "hunk", o->parent);
     h->pool.flags = POOL_QUICK_STATS;
+    h->nested = o->parent && !o->apart;
     char *base = take_range(h, low + high);
     if (!base)
         return POOL_NOMEM;
@@ -72,7 +73,7 @@ void hunk_free(hunk *h)
     if (!base)
         return;
     hunk_temp_free(h);
-    if (h->pool.parent)
+    if (h->nested)
         pool_free(h->pool.parent, base);
     else
         os_unmap(base, h->end[0].reserve + h->end[1].reserve);
@@ -81,7 +82,7 @@ void hunk_free(hunk *h)
 
 static bool commit_bytes(hunk *h, char *p, size_t size)
 {
-    if (!h->pool.parent)
+    if (!h->nested)
         return os_commit(p, size);
     memset(p, 0, size);
     return true;
@@ -103,7 +104,7 @@ static bool commit_to(hunk *h, hunk_end *e, size_t need)
 static void decommit_above(hunk *h, hunk_end *e)
 {
     size_t keep = round_up(e->mark, h->step);
-    if (keep >= e->commit || h->pool.parent)
+    if (keep >= e->commit || h->nested)
         return;
     os_decommit(e->base + keep, e->commit - keep);
     e->commit = keep;

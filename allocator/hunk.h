@@ -54,6 +54,7 @@ typedef struct hunk_options {
     size_t low, high; /* reserves, 0: HUNK_LOW and HUNK_HIGH; rounded up to steps */
     size_t step;      /* bytes committed at a time, power of two; 0: HUNK_STEP; at least a page */
     bool decommit;    /* going to a mark gives whole steps above it back to the system */
+    bool apart;       /* a reservation of its own although it has a parent */
 } hunk_options;
 
 /* Zero it before hunk_init. */
@@ -66,6 +67,7 @@ typedef struct hunk {
     size_t step;
     uint64_t dead; /* blocks given back since init */
     bool decommit;
+    bool nested; /* the range is a block of the parent's */
     bool strict; /* POOL_OPTION_STRICT: freeing a single block is refused */
 } hunk;
 

@@ -111,6 +111,12 @@ struct pool {
     size_t sized_bytes;
 };
 
+/* Removed: its owner may still hold the pointer, and nothing may be asked of it. */
+INLINE bool pool_is_gone(const pool *p)
+{
+    return p->flags & POOL_GONE;
+}
+
 /* Sets up the common part. `name` is cut at POOL_NAME_MAX. */
 void pool_init(pool *p, const pool_ops *ops, pool_kind kind, const char *name, pool *parent);
 

@@ -108,6 +108,7 @@ typedef struct stats_header {
     uint64_t world;      /* address of struct world in the process (heap.h), for heap_stats.h */
     uint64_t mark_ns;    /* time of the last poolmem_mark, 0 none */
     char mark[64];
+    char program[256]; /* the name it was called by, which may be a link's or a script's */
 } stats_header;
 
 INLINE void *stats_at(const stats_header *h, uint32_t offset)

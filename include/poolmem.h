@@ -202,6 +202,11 @@ POOLMEM_CALL(poolmem_pool *, poolmem_pool_create,
  * Gives the pool's memory back to its parent and forgets it. POOLMEM_BUSY: it has children, blocks are
  * live (heap, retail, clump), or it is on a pool stack; nothing has changed then. Built-in pools:
  * POOLMEM_UNSUPPORTED. The pool must not be in use by another thread.
+ *
+ * A destroyed pool serves nothing any more: push, set_limit, set_option, stats, check and a second destroy
+ * give POOLMEM_STALE, allocating from it and making a pool under it NULL and EINVAL, a handle table over it
+ * NULL, the calls of one kind what they give for another kind. Making a pool of its name, kind and parent
+ * again may give the same pointer a new life.
  */
 POOLMEM_CALL(poolmem_status, poolmem_pool_destroy, (poolmem_pool * pool), (pool), POOLMEM_OK)
 
@@ -243,8 +248,8 @@ POOLMEM_CALL(poolmem_status, poolmem_pool_check, (poolmem_pool * pool), (pool), 
 /* --- the pool stack of the calling thread ---------------------------------------------------------- */
 
 /* From here on, what no rule claims is served by `pool`. POOLMEM_FULL: nested too deep; POOLMEM_INVALID:
-   NULL. What an arena or a hunk serves is freed by mark, reset or destroy: free() of it is accepted and does
-   nothing. */
+   NULL; POOLMEM_STALE: destroyed. What an arena or a hunk serves is freed by mark, reset or destroy: free()
+   of it is accepted and does nothing. */
 POOLMEM_CALL(poolmem_status, poolmem_pool_push, (poolmem_pool * pool), (pool), POOLMEM_OK)
 
 /* Undoes the last push. `pool` is the one expected on top (NULL: whatever is there): POOLMEM_MISMATCH when it

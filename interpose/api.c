@@ -34,6 +34,12 @@ static void *fail_with(int error)
     return NULL;
 }
 
+/* Whether a pool may be asked for something: POOLMEM_INVALID for none, POOLMEM_STALE for a destroyed one. */
+static poolmem_status usable(const poolmem_pool *p)
+{
+    return !p ? POOLMEM_INVALID : pool_is_gone(core(p)) ? POOLMEM_STALE : POOLMEM_OK;
+}
+
 /* This thread, made when it is new; NULL: no memory. */
 static thread *me(void)
 {
@@ -73,7 +79,7 @@ poolmem_pool *poolmem_pool_create(const char *name, poolmem_pool *parent, poolme
     pool *above = parent ? core(parent) : pools_get(STATS_POOL_GLOBAL);
     bool sized = kind == POOLMEM_RETAIL || kind == POOLMEM_CLUMP || kind == POOLMEM_ARENA;
     if (!name || !*name || strlen(name) > POOL_NAME_MAX || (unsigned)kind > POOLMEM_HUNK ||
-        (sized && !o->size))
+        (sized && !o->size) || (parent && usable(parent) != POOLMEM_OK))
         return fail_with(EINVAL);
     if (!me() || !above)
         return fail_with(ENOMEM);
@@ -153,27 +159,29 @@ poolmem_pool *poolmem_pool_of_range(const void *start, size_t size)
 poolmem_pool *poolmem_pool_next(const poolmem_pool *p)
 {
     for (uint32_t i = p ? core(p)->id + 1 : 0; i < pools_count(); i++)
-        if (!(pools_get(i)->flags & POOL_GONE))
+        if (!pool_is_gone(pools_get(i)))
             return outer(pools_get(i));
     return NULL;
 }
 
 poolmem_status poolmem_pool_set_limit(poolmem_pool *p, size_t limit, poolmem_over over)
 {
-    if (!p || (unsigned)over > POOLMEM_OVER_ABORT)
-        return POOLMEM_INVALID;
-    pools_set_limit(core(p), limit, (pool_over)over);
-    return POOLMEM_OK;
+    poolmem_status s = (unsigned)over > POOLMEM_OVER_ABORT ? POOLMEM_INVALID : usable(p);
+    if (s == POOLMEM_OK)
+        pools_set_limit(core(p), limit, (pool_over)over);
+    return s;
 }
 
 poolmem_status poolmem_pool_stats(poolmem_pool *p, poolmem_stats *out)
 {
-    return p && out ? (poolmem_status)report_pool_now(core(p)->id, out) : POOLMEM_INVALID;
+    poolmem_status s = out ? usable(p) : POOLMEM_INVALID;
+    return s == POOLMEM_OK ? (poolmem_status)report_pool_now(core(p)->id, out) : s;
 }
 
 poolmem_status poolmem_pool_check(poolmem_pool *p)
 {
-    return !p ? POOLMEM_INVALID : pool_check(core(p)) ? POOLMEM_OK : POOLMEM_CORRUPT;
+    poolmem_status s = usable(p);
+    return s != POOLMEM_OK ? s : pool_check(core(p)) ? POOLMEM_OK : POOLMEM_CORRUPT;
 }
 
 /* --- the pool stack ----------------------------------------------------------------------------- */
@@ -195,8 +203,9 @@ static poolmem_status stack_changed(thread *t, pool_status s)
 poolmem_status poolmem_pool_push(poolmem_pool *p)
 {
     thread *t = me();
-    if (!p)
-        return POOLMEM_INVALID;
+    poolmem_status s = usable(p);
+    if (s != POOLMEM_OK)
+        return s;
     if (!t || !my_stack(t))
         return POOLMEM_NOMEM;
     return stack_changed(t, pool_stack_push(t->stack_pools, core(p)));
@@ -227,8 +236,8 @@ static void *alloc_in(pool *p, size_t size, size_t align)
 {
     thread *t = me();
     void *out = NULL;
-    if (!t)
-        return fail_with(ENOMEM);
+    if (!t || pool_is_gone(p))
+        return fail_with(t ? EINVAL : ENOMEM);
     if (p->kind != POOL_HEAP) {
         pool_status s = pool_alloc(p, &(pool_request){.size = size, .align = align}, &out);
         return out || s == POOL_ZERO ? out : fail_with(s == POOL_ALIGN ? EINVAL : ENOMEM);

@@ -13,7 +13,9 @@
 #include "fmt.h"
 #include "glob.h"
 #include "keep.h"
+#include "output.h"
 #include "pools.h"
+#include "raw.h"
 #include "rule.h"
 
 #include <errno.h>
@@ -91,6 +93,16 @@ static void signal_variable(void)
                  v);
 }
 
+static void stats_variable(void)
+{
+    const char *v = variable("POOLMEM_STATS"), *unknown = v ? output_unknown(v) : NULL;
+    if (unknown)
+        complain("environment", 0, "POOLMEM_STATS=%s: %%%c is unknown, expected %%p, %%e, %%n, %%t or %%%%",
+                 v, unknown[1]);
+    else if (v) /* a copy: programs write over their environment */
+        config_now.stats = keep_text(v, strlen(v));
+}
+
 static bool is_known(const char *entry, size_t length)
 {
     static const char *const names[] = {"CONF",  "STATS",    "SIGNAL", "EXIT",    "DEPTH",
@@ -125,9 +137,7 @@ static void read_environment(void)
     switch_variable("POOLMEM_CHILDREN", &config_now.children);
     switch_variable("POOLMEM_ABORT", &config_now.abort_on_misuse);
     signal_variable();
-    const char *stats = variable("POOLMEM_STATS");
-    if (stats) /* a copy: programs write over their environment */
-        config_now.stats = keep_text(stats, strlen(stats));
+    stats_variable();
     config_now.verbose = (int)verbose;
     if (!getauxval(AT_SECURE))
         find_unknown_variables();
@@ -160,8 +170,7 @@ static bool try_program(void)
     char exe[PATH_MOST];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = 0;
-    const char *path = (const char *)getauxval(AT_EXECFN), *name = glob_basename(exe);
-    const char *called = path ? glob_basename(path) : "";
+    const char *name = glob_basename(exe), *called = raw_called_name();
     return (n > 0 && try_user(name)) || (*called && strcmp(called, name) != 0 && try_user(called));
 }
 

@@ -24,7 +24,8 @@ extern config config_now;
    must not need malloc to succeed. */
 void config_load(void);
 
-/* Reads a file as config_load would and says every error; for `poolmem check`. Returns how many. */
+/* Reads a file as config_load would and says every error, or, of a good file, what may not be meant; for
+   `poolmem check`. Returns how many errors. */
 int config_check(const char *file);
 
 #endif

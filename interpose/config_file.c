@@ -168,6 +168,7 @@ static void take_rule(struct reader *r, const char *name, const char *value)
         return;
     if (!rule_parse(name, value, &parsed, why, sizeof why))
         return wrong(r, "%s", why);
+    parsed.line = r->line;
     kept = rule_keep(&parsed);
     if (!kept || !rules_add(kept))
         wrong(r, "too many rules, expected at most %d", RULES_MAX);
@@ -373,9 +374,62 @@ bool config_file_read(const char *path, config_file *out)
     return !out->errors;
 }
 
+/* --- notes: what is allowed, and still may not be meant ------------------------------------------- */
+
+/* They fill without rules. */
+static bool is_standing_pool(const char *name)
+{
+    return strcmp(name, "Global") == 0 || strcmp(name, "System") == 0;
+}
+
+static bool is_builtin_pool(const char *name)
+{
+    bool found = is_standing_pool(name);
+    for (const char *const *b = builtin_pools; *b && !found; b++)
+        found = strcmp(name, *b) == 0;
+    return found;
+}
+
+/* The first rule for a pool; NULL: there is none. */
+static const rule *rule_for(const char *pool)
+{
+    for (unsigned i = 0; i < rules_count(); i++)
+        if (strcmp(rules_get(i)->pool, pool) == 0)
+            return rules_get(i);
+    return NULL;
+}
+
+static bool is_parent(const config_file *f, const char *pool)
+{
+    for (unsigned i = 0; i < f->pool_count; i++)
+        if (strcmp(f->pools[i].parent, pool) == 0)
+            return true;
+    return false;
+}
+
+/* A name that is only in rules makes a pool: meant, or a misspelt one. Said at its first rule. */
+static void note_rule(const config_file *f, const rule *r)
+{
+    if (r->line && strcmp(r->pool, RULE_PASS_NAME) != 0 && !is_builtin_pool(r->pool) &&
+        config_file_pool(f, r->pool) < 0 && rule_for(r->pool) == r)
+        complain(f->path, r->line, "note: rule sends to pool '%s', which has no [pool %s] section", r->pool,
+                 r->pool);
+}
+
+/* A parent is there for what is below it. */
+static void note_pool(const config_file *f, const config_pool *p)
+{
+    if (!is_standing_pool(p->name) && !is_parent(f, p->name) && !rule_for(p->name))
+        complain(f->path, p->line, "note: no rule leads to pool '%s'", p->name);
+}
+
 int config_check(const char *file)
 {
     static config_file checked;
-    config_file_read(file, &checked);
+    bool good = config_file_read(file, &checked);
+    for (unsigned i = 0; good && i < rules_count(); i++)
+        note_rule(&checked, rules_get(i));
+    for (unsigned i = 0; good && i < checked.pool_count; i++)
+        note_pool(&checked, &checked.pools[i]);
     return (int)checked.errors;
 }

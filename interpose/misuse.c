@@ -5,10 +5,12 @@
  * Locking: none. Cost: an unwind and a few symbol look-ups.
  */
 #include "misuse.h"
+#include "arena.h"
 #include "config.h"
 #include "fatal.h"
 #include "fmt.h"
 #include "heap.h"
+#include "hunk.h"
 #include "pools.h"
 #include "publish.h"
 #include "request.h"
@@ -104,16 +106,25 @@ static void on_over(heap *h, size_t size)
             h->pool.limit, size, where);
 }
 
+/* Bytes there are for such requests: of a hunk, its low end. */
+static size_t room_of(const pool *p)
+{
+    if (p->kind == POOL_HUNK)
+        return ((const hunk *)p)->end[HUNK_SIDE_LOW].reserve;
+    return p->kind == POOL_ARENA ? arena_size((const arena *)p) : p->limit;
+}
+
 static void on_full(pool *p, size_t size)
 {
     char where[256];
+    size_t room = room_of(p);
     describe_host(CALLER_HERE(), where, sizeof where);
     if (p->over == OVER_ABORT) {
         report_end();
-        fatal("pool %s of %lu bytes cannot hold %zu more, asked for by %s", p->name, p->limit, size, where);
+        fatal("pool %s of %zu bytes cannot hold %zu more, asked for by %s", p->name, room, size, where);
     }
-    message(MESSAGE_WARNING, "pool %s of %lu bytes cannot hold %zu more, called from %s", p->name, p->limit,
-            size, where);
+    message(MESSAGE_WARNING, "pool %s of %zu bytes cannot hold %zu more, called from %s", p->name, room, size,
+            where);
 }
 
 void misuse_boot(void)

@@ -18,6 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *output_unknown(const char *pattern)
+{
+    for (const char *p = strchr(pattern, '%'); p && p[1]; p = strchr(p + 2, '%'))
+        if (!strchr("pent%", p[1]))
+            return p;
+    return NULL;
+}
+
 static size_t append(char *path, size_t len, size_t cap, const char *text)
 {
     for (; *text && len + 1 < cap; text++)
@@ -28,8 +36,7 @@ static size_t append(char *path, size_t len, size_t cap, const char *text)
 /* The program's name as part of a file name. */
 static size_t append_program(const report *r, char *path, size_t len, size_t cap)
 {
-    const char *name = report_base_name(r->exe);
-    return append(path, len, cap, *name ? name : "program");
+    return append(path, len, cap, *r->program ? r->program : "program");
 }
 
 static size_t append_number(char *path, size_t len, size_t cap, uint64_t n)

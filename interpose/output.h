@@ -21,6 +21,10 @@ bool output_report(report *r, const char *target, char *buf, size_t cap, char *p
 /* The same to a path as it stands, in a given format. */
 bool output_report_as(report *r, const char *path, report_format f, char *buf, size_t cap);
 
+/* The first % of a pattern with a letter that stands for nothing; NULL: all is well. A % at the end is
+ * itself. */
+const char *output_unknown(const char *pattern);
+
 /* The path a pattern comes to; false when it does not fit. */
 bool output_path(const report *r, const char *pattern, char *path, size_t cap);
 

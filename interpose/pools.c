@@ -35,7 +35,7 @@ const char *pools_name(uint32_t id)
 int pools_find(const char *name)
 {
     for (uint32_t i = 0; i < pools_count(); i++)
-        if (!(table[i]->flags & POOL_GONE) && !strcmp(table[i]->name, name))
+        if (!pool_is_gone(table[i]) && !strcmp(table[i]->name, name))
             return (int)i;
     return -1;
 }
@@ -44,7 +44,7 @@ int pools_find(const char *name)
 static pool *gone(const pool_spec *s, const pool *parent)
 {
     for (uint32_t i = 0; i < pools_count(); i++)
-        if (table[i]->flags & POOL_GONE && table[i]->kind == s->kind && above[i] == parent &&
+        if (pool_is_gone(table[i]) && table[i]->kind == s->kind && above[i] == parent &&
             !strcmp(table[i]->name, s->name))
             return table[i];
     return NULL;
@@ -77,7 +77,7 @@ pool *pools_by_range(const void *p)
 {
     pool *best = NULL;
     for (uint32_t i = 0; i < pools_count(); i++)
-        if (table[i]->kind != POOL_HEAP && !(table[i]->flags & POOL_GONE) && pool_contains(table[i], p))
+        if (table[i]->kind != POOL_HEAP && !pool_is_gone(table[i]) && pool_contains(table[i], p))
             best = table[i]; /* a later one can only lie deeper */
     return best;
 }
@@ -191,7 +191,7 @@ int pools_define(const pool_spec *s)
 static bool has_children(const pool *p)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (above[i] == p && !(table[i]->flags & POOL_GONE))
+        if (above[i] == p && !pool_is_gone(table[i]))
             return true;
     return false;
 }
@@ -207,6 +207,8 @@ static pool_status remove_locked(pool *p)
 {
     if (p->id <= STATS_POOL_SYSTEM)
         return POOL_UNSUPPORTED;
+    if (pool_is_gone(p))
+        return POOL_STALE;
     if (has_children(p) || holds_blocks(p))
         return POOL_BUSY;
     p->flags |= POOL_GONE;

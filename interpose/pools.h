@@ -26,7 +26,7 @@ int pools_define(const pool_spec *spec);
 /* A new limit (heaps) and policy. */
 void pools_set_limit(pool *p, uint64_t limit, pool_over over);
 /* Gives a pool's memory back; its row stays, so that a pool of that name and kind may come again.
-   POOL_MISMATCH: children or live blocks; POOL_UNSUPPORTED: built in. */
+   POOL_BUSY: children or live blocks; POOL_UNSUPPORTED: built in; POOL_STALE: removed already. */
 pool_status pools_remove(pool *p);
 /* Id by exact name, -1 none. */
 int pools_find(const char *name);

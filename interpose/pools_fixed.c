@@ -69,7 +69,7 @@ static bool lay_arena(pool *p, const pool_spec *s, pool *parent)
 
 static bool lay_hunk(pool *p, const pool_spec *s, pool *parent)
 {
-    hunk_options o = {.name = s->name, .low = s->size, .high = s->high};
+    hunk_options o = {.name = s->name, .parent = parent, .low = s->size, .high = s->high, .apart = true};
     return hunk_init((hunk *)p, &o) == POOL_OK;
 }
 

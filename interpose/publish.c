@@ -9,6 +9,7 @@
  * Locking: none; boot and fork run alone. Read next: publish_rows.c.
  */
 #include "publish.h"
+#include "glob.h"
 #include "os.h"
 #include "raw.h"
 
@@ -183,6 +184,8 @@ static void fill_header(stats_header *h)
     h->address = (uintptr_t)h;
     if (readlink("/proc/self/exe", h->exe, sizeof h->exe - 1) < 0)
         h->exe[0] = 0;
+    const char *called = raw_called_name();
+    strncpy(h->program, *called ? called : glob_basename(h->exe), sizeof h->program - 1);
     strncpy(h->library, POOLMEM_VERSION, sizeof h->library - 1);
     for (uint32_t i = 0; i < STATS_POOLS; i++)
         stats_sites(h)[i].pool = i;

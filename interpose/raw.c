@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -192,6 +193,14 @@ void raw_say(int fd, const char *line, size_t n)
     raw_guard_begin(&g, 0);
     raw_write_all(fd, line, n, SAY_PATIENCE_MS);
     raw_guard_end(&g);
+}
+
+const char *raw_called_name(void)
+{
+    const char *path = (const char *)getauxval(AT_EXECFN), *slash = path ? strrchr(path, '/') : NULL;
+    if (!path || strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0)
+        return "";
+    return slash ? slash + 1 : path;
 }
 
 uint64_t raw_resident_bytes(void)

@@ -22,6 +22,10 @@ long raw_read_file(const char *path, char *to, size_t cap);
 
 void raw_sleep_ms(unsigned ms);
 
+/* The last component of the path that this program was executed by: a link's name, a script's. "" when the
+   path is the kernel's (/proc/self/exe, /dev/fd/N) and tells no name. */
+const char *raw_called_name(void);
+
 /* Resident bytes of this process, 0 unknown. Opens a file of /proc. */
 uint64_t raw_resident_bytes(void);
 

@@ -283,6 +283,7 @@ static void read_header(report *r)
 {
     const stats_header *h = r->view.header;
     memcpy(r->exe, h->exe, sizeof r->exe - 1);
+    memcpy(r->program, h->program, sizeof r->program - 1);
     r->uptime_ns = not_negative((int64_t)(r->source.now_ns - h->start_ns));
     r->foreign_frees = load64(&h->foreign_frees);
     r->misuse = load64(&h->misuse);

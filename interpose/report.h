@@ -76,7 +76,8 @@ typedef struct report_pool {
 typedef struct report {
     report_source source;
     report_view view;
-    char exe[256];
+    char exe[256];     /* path of the program file */
+    char program[256]; /* what it was called */
     uint64_t uptime_ns;
     pool_stats total; /* sums over all pools */
     uint64_t overhead_bytes, committed_bytes;

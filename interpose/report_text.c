@@ -70,9 +70,8 @@ static void put_title(const report *r, sink *out)
     char rss[16];
     unsigned long ms = (unsigned long)(r->uptime_ns / 1000000);
     sink_text(out, "poolmem %s: %s (pid %u), report %u (%s), up %lu.%lu s, RSS %s\n", POOLMEM_VERSION,
-              report_base_name(r->exe), r->source.pid, r->source.sequence,
-              report_reason_text(r->source.reason), ms / 1000, ms % 1000 / 100,
-              r->source.rss_bytes ? bytes_text(rss, r->source.rss_bytes) : "unknown");
+              r->program, r->source.pid, r->source.sequence, report_reason_text(r->source.reason), ms / 1000,
+              ms % 1000 / 100, r->source.rss_bytes ? bytes_text(rss, r->source.rss_bytes) : "unknown");
 }
 
 static void put_bar(sink *out, uint64_t part, uint64_t whole)

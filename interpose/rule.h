@@ -23,6 +23,7 @@ typedef struct rule {
     size_t size_min, size_max;     /* bytes asked for, both included; 0..SIZE_MAX any */
     uint16_t depth_min, depth_max; /* frames outwards, both included; 0..RULE_ANY_DEPTH any */
     int16_t entry;                 /* entry_id or RULE_ANY_ENTRY */
+    unsigned line;                 /* in its file, for messages; 0 built in */
 } rule;
 
 #define RULE_ANY_BUT_DEPTH .size_max = SIZE_MAX, .entry = RULE_ANY_ENTRY

@@ -4,5 +4,5 @@ $(B)/bench/arena_bump: bench/engine/arena_bump.c $(B)/libpool.a $(HDR)
 	$(CC) $(CFLAGS_ALL) -o $@ $< $(B)/libpool.a
 
 .PHONY: bench-arena
-bench-arena: $(B)/bench/arena_bump
+bench-arena: $(B)/bench/arena_bump ## an arena beside a bare pointer bump
 	$<

@@ -39,7 +39,7 @@ $(B)/bench/%: bench/work/%.cpp $(BENCH_LIB) $(BENCH_HDR)
 	$(CXX) -std=c++17 $(BENCH_OPT) -rdynamic -o $@ $< $(BENCH_LIB) -ldl
 
 .PHONY: bench bench-programs
-bench-programs: $(B)/bench/launch $(BENCH_BIN) $(B)/bench/modules/done
+bench-programs: $(B)/bench/launch $(BENCH_BIN) $(B)/bench/modules/done ## builds the workloads
 
 # A library that bench programs load must exist; the tool itself leaves out what is missing.
 BENCH_DEPS := bench-programs $(if $(INTER_SRC),$(B)/libpoolmem.so) $(if $(wildcard mk/game.mk),game)
@@ -50,33 +50,33 @@ BENCH_PLOTS ?= $(BENCH_OUT)/plots
 BENCH_TO     = --build $(B) --markdown $(BENCH_MD) --plots $(BENCH_PLOTS)
 
 .PHONY: bench-peers bench-quick bench-tags bench-scale bench-profilers bench-test
-bench-peers:
+bench-peers: ## gets the allocators that are compared with
 	bench/peers
 
 # Every workload under every allocator; BENCH_ARGS adds options, e.g. BENCH_ARGS="--rounds 9 -a jemalloc poolmem".
-bench: bench-peers $(BENCH_DEPS)
+bench: bench-peers $(BENCH_DEPS) ## the whole benchmark suite beside other allocators; BENCH_ARGS
 	@mkdir -p $(BENCH_OUT)
 	bench/compare $(BENCH_TO) --json $(BENCH_OUT)/suite.json $(BENCH_ARGS)
 
-bench-quick: $(BENCH_DEPS)
+bench-quick: $(BENCH_DEPS) ## a verdict on time and memory in two minutes
 	bench/compare --build $(B) --quick $(BENCH_ARGS)
 
 # What knowing the caller costs: in the small by depth and level, then in real programs against POOLMEM_DEPTH=0.
-bench-tags: $(BENCH_DEPS)
+bench-tags: $(BENCH_DEPS) ## what finding the caller costs, by depth
 	@mkdir -p $(BENCH_OUT)
 	bench/tags $(BENCH_TO) --json $(BENCH_OUT)/tags.json $(BENCH_ARGS)
 	bench/compare --build $(B) -w program single script -a flat=poolmem,POOLMEM_DEPTH=0 poolmem --base flat --hits \
 	  --json $(BENCH_OUT)/tags-programs.json --markdown $(BENCH_MD) --section tags-programs $(BENCH_ARGS)
 
-bench-scale: $(BENCH_DEPS)
+bench-scale: $(BENCH_DEPS) ## threads, pools, live blocks, stacks, modules
 	@mkdir -p $(BENCH_OUT)
 	bench/scale $(BENCH_TO) --json $(BENCH_OUT)/scale.json $(BENCH_ARGS)
 
 # Beside heaptrack and massif: minutes, massif is slow.
-bench-profilers: $(BENCH_DEPS)
+bench-profilers: $(BENCH_DEPS) ## beside heaptrack and massif; slow
 	@mkdir -p $(BENCH_OUT)
 	bench/profilers --build $(B) --json $(BENCH_OUT)/profilers.json --markdown $(BENCH_MD) $(BENCH_ARGS)
 
 # The tool's own tests: seconds, no timing.
-bench-test: bench-programs
+bench-test: bench-programs ## the benchmark tool's own tests
 	BUILD=$(abspath $(B)) /usr/bin/python3 -B tests/bench/test_suite.py

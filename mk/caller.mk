@@ -40,5 +40,5 @@ $(CALLER_OUT)/%: $(CALLER_OUT)/%.o $(addprefix $(CALLER_OUT)/,$(addsuffix .o,$(C
 
 .PRECIOUS: $(CALLER_OUT)/%.o
 .PHONY: test-caller
-test-caller: $(CALLER_BIN) $(CALLER_PLUGINS)
+test-caller: $(CALLER_BIN) $(CALLER_PLUGINS) ## random stacks compared with libunwind
 	@set -e; for t in $(CALLER_BIN); do echo "== $${t##*/}"; timeout 300 $$t; done

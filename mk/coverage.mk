@@ -2,7 +2,7 @@
 # gcov are written when a process ends by itself; what only a killed or exec'ed process runs does not count.
 COV := $(B)/coverage
 .PHONY: coverage
-coverage: promise-programs
+coverage: promise-programs ## lines that unit tests and promise programs run
 	@command -v lcov >/dev/null || scripts/deps lcov
 	$(MAKE) -s B=$(COV) OPT=-O1 CFLAGS="--coverage -fprofile-update=atomic -Wno-error" LDFLAGS=--coverage $(COV)/libpoolmem.so \
 	  $(COV)/tests/unit-plain $(COV)/poolmem

@@ -10,7 +10,7 @@ $(B)/fuzz/archive: $(FUZZ_ARCHIVE_SRC) $(HDR)
 	  -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $(FUZZ_ARCHIVE_SRC) -lz
 
 .PHONY: fuzz-archive
-fuzz-archive: $(B)/fuzz/archive
+fuzz-archive: $(B)/fuzz/archive ## readers of archives; FUZZ_SECONDS
 	@mkdir -p $(FUZZ_CORPUS)
 	$< -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -dict=tests/fuzz/archive.dict -artifact_prefix=$(B)/fuzz/ \
 	  -print_final_stats=1 $(FUZZ_CORPUS) tests/fuzz/corpus-archive

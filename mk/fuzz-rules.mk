@@ -26,7 +26,7 @@ $(B)/fuzz/elf.new/seed.so:
 	  -Wl,-z,noseparate-code,-z,max-page-size=64,-z,norelro -o $@ - && strip -K f -K g -K h -R .comment $@
 
 .PHONY: fuzz-rules
-fuzz-rules: $(addprefix $(B)/fuzz/,$(FUZZ_RULES)) $(B)/fuzz/elf.new/seed.so
+fuzz-rules: $(addprefix $(B)/fuzz/,$(FUZZ_RULES)) $(B)/fuzz/elf.new/seed.so ## configuration, rules, maps, ELF, names; FUZZ_RUNS
 	@for f in $(FUZZ_RULES); do \
 	  mkdir -p $(B)/fuzz/$$f.new; echo "fuzz $$f"; \
 	  $(B)/fuzz/$$f -runs=$(FUZZ_RUNS) -max_len=4096 -timeout=10 -verbosity=0 -artifact_prefix=$(B)/fuzz/ -print_final_stats=0 \

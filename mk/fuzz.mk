@@ -17,8 +17,8 @@ $(B)/fuzz/sim: tests/fuzz/fuzz_sim.c tests/fuzz/fuzz.h $(FUZZ_SIM) $(HDR)
 	$(FUZZ_BUILD) -o $@ $< $(FUZZ_SIM) $(CONF_LIBS)
 
 .PHONY: fuzz fuzz-model
-fuzz: fuzz-model fuzz-rules fuzz-archive
-fuzz-model: $(B)/fuzz/script $(B)/fuzz/sim
+fuzz: fuzz-model fuzz-rules fuzz-archive ## all fuzz harnesses, a short while each; needs clang
+fuzz-model: $(B)/fuzz/script $(B)/fuzz/sim ## scripts of poolmem model, files of poolmem sim; FUZZ_SECONDS
 	@mkdir -p $(B)/fuzz/script.new $(B)/fuzz/sim.new
 	$(B)/fuzz/script $(FUZZ_RUN) -dict=tests/fuzz/script.dict $(B)/fuzz/script.new tests/model
 	$(B)/fuzz/sim $(FUZZ_RUN) $(B)/fuzz/sim.new tests/sim

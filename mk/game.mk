@@ -74,11 +74,11 @@ $(GB)/scripts/%.lua: $(G)/scripts/%.lua
 .PHONY: game test-game test-game-pools
 game: $(addprefix $(GB)/,game game-stripped game-static-lua game-count game-count-stripped \
         game-count-static-lua game-count.symbols tiny.wad) \
-      $(patsubst $(G)/%,$(GB)/%,$(GAME_LUA))
+      $(patsubst $(G)/%,$(GB)/%,$(GAME_LUA)) ## all variants of the bundled game
 
-test-game: game
+test-game: game ## the bundled game by itself
 	tests/game/run.sh $(GB)
 
 # The same game under the library: its counts beside the pools.
-test-game-pools: game all
+test-game-pools: game all ## the bundled game under the library: its counts beside the pools
 	tests/game/pools.sh $(GB) $(B)/libpoolmem.so

@@ -10,5 +10,5 @@ $(GB)/game-engine: $(call game_obj,obj-engine) $(GB)/obj-engine/pools/pools.c.o 
 	  -Wl,-rpath,$(abspath $(B)) $(LUA_LIB) $(GAME_LIBS)
 
 .PHONY: test-game-engine
-test-game-engine: game $(GB)/game-engine
+test-game-engine: game $(GB)/game-engine ## the bundled game over poolmem.h
 	tests/game/engine.sh $(GB)

@@ -1,6 +1,6 @@
 # make install: PREFIX, LIBDIR, MANDIR, DESTDIR as usual.
 .PHONY: install uninstall
-install: all
+install: all ## PREFIX, LIBDIR, MANDIR and DESTDIR as usual
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/poolmem \
 	  $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7
 	install -m 755 $(B)/poolmem $(DESTDIR)$(PREFIX)/bin/
@@ -16,7 +16,7 @@ install: all
 	install -m 644 $(B)/poolmem.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
 	install -m 644 $(B)/poolmemConfig.cmake $(DESTDIR)$(LIBDIR)/cmake/poolmem/
 
-uninstall:
+uninstall: ## removes what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/poolmem $(DESTDIR)$(LIBDIR)/libpoolmem.so* $(DESTDIR)$(LIBDIR)/libpool.a \
 	  $(DESTDIR)$(LIBDIR)/pkgconfig/poolmem.pc $(DESTDIR)$(LIBDIR)/cmake/poolmem/poolmemConfig.cmake \
 	  $(addprefix $(DESTDIR)$(PREFIX)/,$(wildcard include/*.h include/*.hpp)) \

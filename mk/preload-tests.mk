@@ -31,16 +31,16 @@ $(B)/tests/preload-runner: $(RUNNER_SRC) $(wildcard tests/preload/runner/*.h)
 	$(CC) -std=gnu11 -O1 -g $(WARN) -D_GNU_SOURCE -o $@ $(RUNNER_SRC) -lcriterion
 
 .PHONY: promise-programs test-preload test-preload-glibc
-promise-programs: $(PROMISE_BIN) $(PROMISE_LIB) $(B)/tests/preload-runner
+promise-programs: $(PROMISE_BIN) $(PROMISE_LIB) $(B)/tests/preload-runner ## builds what test-preload runs
 
-test-preload: promise-programs all
+test-preload: promise-programs all ## one small program a promise; PROMISE_ONLY=WORD runs some
 	PROMISE_SOURCES=$(abspath tests/preload) PROMISE_LIBRARY=$(abspath $(B)/libpoolmem.so) \
 	  $(B)/tests/preload-runner -j1
 
-test-preload-glibc: promise-programs
+test-preload-glibc: promise-programs ## those of C library semantics, without the library
 	PROMISE_SOURCES=$(abspath tests/preload) PROMISE_LIBRARY= $(B)/tests/preload-runner -j1
 
 # real programs without and with the library; installs their packages
 .PHONY: test-hosts
-test-hosts: all
+test-hosts: all ## real programs without and with the library; installs them
 	scripts/test-hosts --install

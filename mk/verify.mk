@@ -2,5 +2,5 @@
 # fails.
 VERIFY ?= 50
 .PHONY: verify-tags
-verify-tags: all
+verify-tags: all ## programs with every VERIFY-th caller compared with a full unwind
 	tests/caller/verify.sh $(abspath $(B)) $(VERIFY)

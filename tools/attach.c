@@ -167,12 +167,13 @@ void attach_close(attached *a)
 int attach_tell(attach_status s, int pid)
 {
     static const char *const text[] = {
-        [ATTACH_NO_PROCESS] = "no such process",
-        [ATTACH_NOT_OURS] = "does not run under libpoolmem.so",
-        [ATTACH_NO_MAPPING] = "could not publish its figures (no memfd); a signal still gets a report",
-        [ATTACH_DENIED] = "may not be looked into by this user",
+        [ATTACH_NO_PROCESS] = "no process %d",
+        [ATTACH_NOT_OURS] = "process %d does not run under libpoolmem.so; poolmem run starts one that does",
+        [ATTACH_NO_MAPPING] =
+            "process %d could not publish its figures (no memfd); a signal still gets a report",
+        [ATTACH_DENIED] = "process %d may not be read by this user",
     };
-    return tell(STATUS_FAILED, "process %d %s", pid, text[s]);
+    return tell(STATUS_FAILED, text[s], pid);
 }
 
 static uint64_t resident_bytes(int pid)

@@ -13,12 +13,18 @@ static void print_message(message_level level, const char *line, void *arg)
     fprintf(stderr, "poolmem: %s\n", line);
 }
 
+int check_usage(FILE *out, int status)
+{
+    fprintf(out, "usage: poolmem check FILE\n"
+                 "  read a configuration file and say what is wrong, and what may not be meant\n");
+    return status;
+}
+
 int check_main(int argc, char **argv)
 {
     if (argc != 2 || argv[1][0] == '-') {
         tell(STATUS_USAGE, "check: one configuration file expected");
-        fprintf(stderr, "usage: poolmem check FILE\n");
-        return STATUS_USAGE;
+        return check_usage(stderr, STATUS_USAGE);
     }
     message_set_hook(print_message, NULL);
     int errors = config_check(argv[1]);

@@ -8,6 +8,8 @@
 
 #include "base.h"
 
+#include <stdio.h>
+
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
 int run_main(int argc, char **argv);
@@ -15,6 +17,13 @@ int stat_main(int argc, char **argv);
 int dump_main(int argc, char **argv);
 int list_main(int argc, char **argv);
 int check_main(int argc, char **argv);
+
+/* Their usage; returns `status`. */
+int run_usage(FILE *out, int status);
+int stat_usage(FILE *out, int status);
+int dump_usage(FILE *out, int status);
+int list_usage(FILE *out, int status);
+int check_usage(FILE *out, int status);
 
 /* One line on stderr, `poolmem: ...`; returns `status`. */
 int tell(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

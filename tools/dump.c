@@ -80,14 +80,20 @@ static int ask(const attached *a)
     return STATUS_DONE;
 }
 
+int dump_usage(FILE *out, int status)
+{
+    fprintf(out, "usage: poolmem dump PID\n"
+                 "  ask a running process for a report and tell where it went\n");
+    return status;
+}
+
 int dump_main(int argc, char **argv)
 {
     attached a;
     int pid = argc == 2 ? parse_pid(argv[1]) : 0;
     if (!pid) {
         tell(STATUS_USAGE, "dump: one process id expected");
-        fprintf(stderr, "usage: poolmem dump PID\n");
-        return STATUS_USAGE;
+        return dump_usage(stderr, STATUS_USAGE);
     }
     attach_status s = attach_open(&a, pid);
     if (s != ATTACH_OK)

@@ -8,11 +8,15 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+/* The program's file, and what it was called where that is another name. */
 static void print_process(const report *r)
 {
-    printf("%8u %12lu %12lu %12lu  %s\n", r->source.pid, (unsigned long)r->total.live_bytes,
+    bool same = strcmp(report_base_name(r->exe), r->program) == 0;
+    printf("%8u %12lu %12lu %12lu  %s", r->source.pid, (unsigned long)r->total.live_bytes,
            (unsigned long)r->committed_bytes, (unsigned long)r->source.rss_bytes, r->exe);
+    printf(same ? "\n" : " (%s)\n", r->program);
 }
 
 static void list_process(int pid)
@@ -27,11 +31,18 @@ static void list_process(int pid)
     attach_close(&a);
 }
 
+int list_usage(FILE *out, int status)
+{
+    fprintf(out, "usage: poolmem list\n"
+                 "  the processes that run under the library\n");
+    return status;
+}
+
 int list_main(int argc, char **argv)
 {
     if (argc > 1) {
         tell(STATUS_USAGE, "list: %s: takes no arguments", argv[1]);
-        return STATUS_USAGE;
+        return list_usage(stderr, STATUS_USAGE);
     }
     DIR *d = opendir("/proc");
     if (!d)

@@ -259,12 +259,17 @@ int model_run(FILE *in, const char *file, FILE *out, FILE *err)
     return status;
 }
 
+int model_usage(FILE *out, int status)
+{
+    fprintf(out, "usage: poolmem model FILE\n"
+                 "  run a scenario script on the real allocators; - for standard input\n");
+    return status;
+}
+
 int model_main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: poolmem model FILE (- for standard input)\n");
-        return SCRIPT_BAD;
-    }
+    if (argc != 2)
+        return model_usage(stderr, SCRIPT_BAD);
     if (strcmp(argv[1], "-") == 0)
         return model_run(stdin, "-", stdout, stderr);
     FILE *in = fopen(argv[1], "re");

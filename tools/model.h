@@ -55,5 +55,6 @@ extern const script_command model_heap_commands[], model_clump_commands[], model
 int model_run(FILE *in, const char *file, FILE *out, FILE *err);
 /* `poolmem model FILE`; argv[0] is "model". */
 int model_main(int argc, char **argv);
+int model_usage(FILE *out, int status);
 
 #endif

@@ -37,7 +37,7 @@ enum { OPTIONS = sizeof options / sizeof *options };
 
 static const char *library_given;
 
-static int usage(FILE *out, int status)
+int run_usage(FILE *out, int status)
 {
     fprintf(out, "usage: poolmem run [OPTIONS] [--] COMMAND [ARGUMENT ...]\n");
     for (int i = 0; i < OPTIONS; i++)
@@ -148,14 +148,12 @@ static int become(const char *path, char **argv)
 int run_main(int argc, char **argv)
 {
     char path[4096], library[4096], why[4200];
-    if (argc > 1 && strcmp(argv[1], "--help") == 0)
-        return usage(stdout, STATUS_DONE);
     int at = read_options(argc, argv);
     if (at < 0)
-        return usage(stderr, STATUS_USAGE);
+        return run_usage(stderr, STATUS_USAGE);
     if (at >= argc) {
         tell(STATUS_USAGE, "run: no command given");
-        return usage(stderr, STATUS_USAGE);
+        return run_usage(stderr, STATUS_USAGE);
     }
     int status = program_find(argv[at], path, sizeof path);
     if (status)

@@ -15,10 +15,11 @@ struct options {
     const char *file, *csv, *svg, *seed;
 };
 
-static int usage(void)
+int sim_usage(FILE *out, int status)
 {
-    fprintf(stderr, "usage: poolmem sim FILE [--csv OUT] [--svg OUT] [--seed N]\n");
-    return STATUS_USAGE;
+    fprintf(out, "usage: poolmem sim FILE [--csv OUT] [--svg OUT] [--seed N]\n"
+                 "  stream made-up levels through a Sector Pool, policy by policy\n");
+    return status;
 }
 
 static bool read_options(int argc, char **argv, struct options *o)
@@ -72,13 +73,13 @@ int sim_main(int argc, char **argv)
     static sim_config config;
     struct options o = {0};
     if (!read_options(argc, argv, &o))
-        return usage();
+        return sim_usage(stderr, STATUS_USAGE);
     if (!sim_config_read(o.file, &config))
         return STATUS_USAGE;
     char *end = NULL;
     if (o.seed)
         config.seed = strtoull(o.seed, &end, 10);
     if (o.seed && (*end || end == o.seed))
-        return usage();
+        return sim_usage(stderr, STATUS_USAGE);
     return run(&o, &config);
 }

@@ -76,5 +76,6 @@ void sim_write_svg(FILE *out, const sim_config *c, sim_result (*results)[SIM_POL
 
 /* `poolmem sim FILE [--csv OUT] [--svg OUT] [--seed N]`; argv[0] is "sim". */
 int sim_main(int argc, char **argv);
+int sim_usage(FILE *out, int status);
 
 #endif

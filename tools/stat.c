@@ -21,9 +21,10 @@ typedef struct request {
     unsigned top;
 } request;
 
-static int usage(FILE *out, int status)
+int stat_usage(FILE *out, int status)
 {
-    fprintf(out, "usage: poolmem stat [--text|--json|--folded|--heap] [--top N] PID\n");
+    fprintf(out, "usage: poolmem stat [--text|--json|--folded|--heap] [--top N] PID\n"
+                 "  one report of a running process, read from outside; at most N call-sites a pool\n");
     return status;
 }
 
@@ -72,10 +73,8 @@ int stat_main(int argc, char **argv)
 {
     request want = {.format = FORMAT_TEXT};
     attached a;
-    if (argc > 1 && strcmp(argv[1], "--help") == 0)
-        return usage(stdout, STATUS_DONE);
     if (!read_arguments(argc, argv, &want))
-        return usage(stderr, STATUS_USAGE);
+        return stat_usage(stderr, STATUS_USAGE);
     attach_status s = attach_open(&a, want.pid);
     if (s != ATTACH_OK)
         return attach_tell(s, want.pid);

@@ -82,6 +82,44 @@ static void names_and_tree(void)
     CHECK(poolmem_pool_destroy(poolmem_pool_find("Global")) == POOLMEM_UNSUPPORTED);
 }
 
+static void expect_stale(poolmem_pool *p)
+{
+    poolmem_stats s;
+    CHECK(poolmem_pool_push(p) == POOLMEM_STALE);
+    CHECK(poolmem_pool_current() == poolmem_pool_find("Global"));
+    CHECK(poolmem_pool_destroy(p) == POOLMEM_STALE);
+    CHECK(poolmem_pool_set_limit(p, 1 << 20, POOLMEM_OVER_FAIL) == POOLMEM_STALE);
+    CHECK(poolmem_pool_set_option(p, POOLMEM_STRICT, 1) == POOLMEM_STALE);
+    CHECK(poolmem_pool_check(p) == POOLMEM_STALE);
+    CHECK(poolmem_pool_stats(p, &s) == POOLMEM_STALE && poolmem_leaks(p) == 0);
+    CHECK(poolmem_pool_largest_free(p) == 0);
+    errno = 0;
+    CHECK(poolmem_alloc(p, 100) == NULL && errno == EINVAL);
+    errno = 0;
+    CHECK(poolmem_calloc(p, 2, 50) == NULL && errno == EINVAL);
+    CHECK(poolmem_alloc_aligned(p, 100, 64) == NULL && poolmem_realloc(p, NULL, 100) == NULL);
+    errno = 0;
+    CHECK(poolmem_pool_create("Below", p, POOLMEM_HEAP, NULL) == NULL && errno == EINVAL);
+    CHECK(poolmem_arena_alloc(p, 10) == NULL && poolmem_arena_reset(p) == POOLMEM_UNSUPPORTED);
+    CHECK(poolmem_hunk_temp_alloc(p, 10) == NULL && poolmem_handles_create(p, 10, 0) == NULL);
+}
+
+/* A destroyed pool of any kind refuses what is asked by its old pointer; one made again serves. */
+static void destroyed(void)
+{
+    for (int kind = POOLMEM_HEAP; kind <= POOLMEM_HUNK; kind++) {
+        poolmem_pool *p = make("Destroyed", (poolmem_kind)kind, 1 << 20);
+        CHECK(poolmem_pool_destroy(p) == POOLMEM_OK);
+        expect_stale(p);
+        p = make("Destroyed", (poolmem_kind)kind, 1 << 20);
+        void *block = poolmem_alloc(p, 100);
+        CHECK(block != NULL && poolmem_pool_of(block) == p && poolmem_pool_push(p) == POOLMEM_OK);
+        CHECK(poolmem_pool_pop(p) == POOLMEM_OK);
+        poolmem_free(block);
+        CHECK(poolmem_pool_destroy(p) == POOLMEM_OK);
+    }
+}
+
 static void walking(void)
 {
     poolmem_pool *outer = make("Outer", POOLMEM_HEAP, 0);
@@ -366,6 +404,7 @@ int main(void)
     CHECK(poolmem_present() == 1);
     CHECK(strchr(poolmem_version(), '.') != NULL);
     names_and_tree();
+    destroyed();
     walking();
     stack();
     memory(POOLMEM_HEAP, "Memory heap");

@@ -57,6 +57,10 @@ expect "run: unknown option" 2 "nonesuch: no such option" "$poolmem" run --nones
 expect "run: unknown short option" 2 "x: no such option" "$poolmem" run -x true
 expect "run: value missing" 2 "conf needs a value" "$poolmem" run --conf
 expect "run: help" 0 "track" "$poolmem" run --help
+expect "run: help of the command it runs" 0 "^Usage: ls" "$poolmem" run ls --help
+for command in run stat dump check list model sim; do
+    expect "$command: help" 0 "^usage: poolmem $command" sh -c '"$0" $1 --help 2>&-' "$poolmem" $command
+done
 expect "stat: nothing" 2 "no process given" "$poolmem" stat
 expect "stat: no number" 2 "abc: not a process id" "$poolmem" stat abc
 expect "stat: zero" 2 "0: not a process id" "$poolmem" stat 0
@@ -114,6 +118,23 @@ for pair in conf=a stats=b signal=USR2 exit=1 depth=4 track=0 children=1 abort=0
     expect "--$pair" 0 "^${pair#*=}$" "$poolmem" run --$pair printenv "$variable"
 done
 expect "--depth N" 0 "^9$" "$poolmem" run --depth 9 printenv POOLMEM_DEPTH
+expect "--stats with an unknown letter" 0 "^poolmem: environment: POOLMEM_STATS=a%q: %q is unknown, expected %p, " \
+    "$poolmem" run --exit --stats=a%q true
+expect "--stats with an unknown letter: stderr" 0 "^poolmem [0-9].*: true " "$poolmem" run --exit --stats=a%q true
+printf '#!/bin/sh\nls / >/dev/null\nsleep 0\n' >starts && chmod +x starts
+mkdir each alone
+expect "a script's programs, each in its file" 0 "" sh -c 'cd each && "$0" run --exit --stats=%e-%p.txt ../starts' "$poolmem"
+expect "three files" 0 "^ls-[0-9]+.txt sleep-[0-9]+.txt starts-[0-9]+.txt $" sh -c 'cd each && ls | tr "\n" " "'
+expect "a script alone" 0 "" sh -c 'cd alone && "$0" run --exit --children 0 --stats=%e-%p.txt ../starts' "$poolmem"
+expect "one file" 0 "^1$" sh -c 'ls alone | wc -l'
+
+# the name in reports is the one that was called, of a link or a script; a name of the kernel's is none
+ln -s "$(command -v sleep)" snooze
+expect "called by a link" 0 "" "$poolmem" run --exit --stats=link-%e.json ./snooze 0
+expect "exe is the program's file" 0 "\"exe\": \"/[^\"]*/(sleep|coreutils|busybox)\"" cat link-snooze.json
+expect "called by a script" 0 "starts \(pid" "$poolmem" run --exit --children 0 ./starts
+expect "called by /proc/self/exe" 0 "(dash|bash|sh|busybox) \(pid" \
+    "$poolmem" run --exit sh -c 'exec /proc/self/exe -c :'
 expect "--track" 0 "^1$" "$poolmem" run --track printenv POOLMEM_TRACK
 
 # --- a running process ------------------------------------------------------------------------------
@@ -134,11 +155,24 @@ holds "stat: json parses" sh -c '"$0" stat --json $1 | python3 -m json.tool' "$p
 expect "stat: folded" 0 "^Global.* [0-9]+$" "$poolmem" stat --folded $pid
 expect "stat: heap" 0 "^heap profile: .* @ heapprofile$" "$poolmem" stat --heap $pid
 expect "list" 0 "^ *$pid .*/sleep$" "$poolmem" list
+"$poolmem" run -- ./snooze 60 &
+linked=$!
+started="$started $linked"
+sleep 0.5
+expect "list: called by a link" 0 "^ *$linked .*/[a-z]+ \(snooze\)$" "$poolmem" list
+expect "stat: called by a link" 0 "snooze \(pid $linked\)" "$poolmem" stat $linked
+kill $linked
 expect "list: others are not there" 1 "" sh -c '"$0" list | grep -q "^ *$1 "' "$poolmem" $other
-expect "stat: not under the library" 1 "does not run under" "$poolmem" stat $other
+expect "stat: not under the library" 1 "process $other does not run under libpoolmem.so;" "$poolmem" stat $other
 expect "dump: not under the library" 1 "does not run under" "$poolmem" dump $other
 holds "the other one lives" kill -0 $other
-expect "stat: no process" 1 "no such process" "$poolmem" stat 999999999
+expect "stat: no process" 1 "^poolmem: no process 999999999$" "$poolmem" stat 999999999
+expect "dump: no process" 1 "^poolmem: no process 999999999$" "$poolmem" dump 999999999
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then # another user, who may reach a copy of the command
+    chmod 755 "$here" && cp "$poolmem" reader
+    expect "stat: of another user" 1 "^poolmem: process $pid may not be read by this user$" \
+        setpriv --reuid 65534 --clear-groups ./reader stat $pid
+fi
 expect "dump" 0 "report 1 of process $pid: $here/dump-1.json" "$poolmem" dump $pid
 holds "dump: whole" python3 -m json.tool dump-1.json
 expect "dump again" 0 "dump-2.json" "$poolmem" dump $pid
@@ -174,9 +208,14 @@ sleep 0.5
 expect "stat: descriptors closed" 0 "closed \(pid $closed\)" "$poolmem" stat $closed
 
 # --- configuration ----------------------------------------------------------------------------------
-printf '[pool Good]\nlimit = 1M\n' >good.conf
+printf '[pool Good]\nlimit = 1M\n[rules]\nGood = symbol:x\n' >good.conf
+printf '[pool Audio]\n[rules]\nAduio = symbol:x\n' >typo.conf
 printf '[pool Bad]\nlimit = many\n' >bad.conf
 expect "check: good" 0 "good.conf: no errors" "$poolmem" check good.conf
+expect "check: says nothing more of it" 0 "^0$" sh -c '"$0" check good.conf 2>&1 >/dev/null | wc -l' "$poolmem"
+expect "check: rule without a pool" 0 "typo.conf:3: note: rule sends to pool 'Aduio', which has no \[pool Aduio\] section$" \
+    "$poolmem" check typo.conf
+expect "check: pool without a rule" 0 "typo.conf:1: note: no rule leads to pool 'Audio'$" "$poolmem" check typo.conf
 expect "check: bad" 1 "^poolmem: .*bad.conf:2: " "$poolmem" check bad.conf
 expect "check: missing" 1 "nowhere.conf" "$poolmem" check nowhere.conf
 

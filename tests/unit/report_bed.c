@@ -102,6 +102,7 @@ stats_header *bed_create(size_t *bytes)
     plan.start_ns = 1000000000;
     plan.unwound = 7;
     strcpy(plan.exe, "/usr/bin/lua5.4");
+    strcpy(plan.program, "lua5.4");
     h = calloc(1, end);
     *h = plan;
     fill(h);

@@ -194,6 +194,33 @@ Test(config, check_counts_errors)
     cr_assert_eq(config_check(put("good", good, strlen(good))), 0);
 }
 
+/* What check says of a good file, without the path in front. */
+static const char *noted(const char *text)
+{
+    lines();
+    cr_assert_eq(config_check(put("noted", text, strlen(text))), 0);
+    const char *got = strstr(lines(), "/noted:");
+    return got ? got + 1 : "";
+}
+
+Test(config, check_notes_a_rule_for_a_pool_without_a_section)
+{
+    cr_assert_str_eq(
+        noted(
+            "include builtin\n[pool Audio]\n[rules]\nAduio = module:x\nAduio = module:y\nAudio = module:z\n"),
+        "noted:4: note: rule sends to pool 'Aduio', which has no [pool Aduio] section\n");
+    cr_assert_str_eq(noted("[rules]\n- = symbol:x\nLua = symbol:y\nSystem = symbol:z\nGlobal = symbol:g\n"),
+                     "");
+}
+
+Test(config, check_notes_a_section_without_a_rule)
+{
+    cr_assert_str_eq(noted("[pool Audio]\n[pool Sound]\nparent = Audio\n[rules]\n"),
+                     "noted:2: note: no rule leads to pool 'Sound'\n");
+    cr_assert_str_eq(noted("[pool Lua]\nlimit = 1M\n"), "noted:1: note: no rule leads to pool 'Lua'\n");
+    cr_assert_str_eq(noted("include builtin\n[pool Lua]\nlimit = 1M\n[pool System]\n[pool Global]\n"), "");
+}
+
 /* --- symbol maps ---------------------------------------------------------------------------------- */
 
 static const char *name_at(uint64_t address)
@@ -304,16 +331,19 @@ Test(config, bad_variables_keep_the_default)
     setenv("POOLMEM_EXIT", "yes", 1);
     setenv("POOLMEM_VERBOSE", "3", 1);
     setenv("POOLMEM_FOO", "1", 1);
+    setenv("POOLMEM_STATS", "a%p%q.json", 1);
     load_with("POOLMEM_DEPTH", "4x");
     const char *got = lines();
     for (const char *const *want =
              (const char *const[]){"POOLMEM_SIGNAL=KILL: ", "POOLMEM_EXIT=yes: ", "POOLMEM_VERBOSE=3: ",
                                    "poolmem: environment: POOLMEM_FOO: unknown variable, expected",
+                                   "POOLMEM_STATS=a%p%q.json: %q is unknown, expected %p, %e, %n, %t or %%\n",
                                    "POOLMEM_DEPTH=4x: ", NULL};
          *want; want++)
         cr_assert(strstr(got, *want), "no '%s' in %s", *want, got);
     cr_assert_eq(config_now.depth, 32);
     cr_assert_eq(config_now.signal, SIGUSR1);
+    cr_assert_str_eq(config_now.stats, "stderr");
     cr_assert(!config_now.exit_report);
 }
 

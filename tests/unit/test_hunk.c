@@ -162,6 +162,11 @@ Test(hunk, inside_another_pool_and_with_decommit)
     cr_assert_eq(hunk_free_to_mark(&h, LOW, 0), POOL_OK);
     hunk_free(&h);
     cr_assert_eq(hunk_init(&h, &(hunk_options){.parent = &outer.pool}), POOL_NOMEM);
+    cr_assert_eq(hunk_init(&h, &(hunk_options){.parent = &outer.pool, .apart = true}), POOL_OK);
+    cr_assert_eq(h.pool.parent, &outer.pool);
+    expect_alloc(&h, LOW, 70000, 16, 70016, 131072);
+    hunk_free(&h);
+    cr_assert_eq(outer.pool.counts.live_blocks, 0, "a hunk apart takes nothing of its parent");
     arena_free(&outer);
 
     cr_assert_eq(hunk_init(&h, &(hunk_options){.decommit = true}), POOL_OK);

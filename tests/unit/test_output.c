@@ -87,6 +87,22 @@ Test(output, patterns)
     cr_assert_not(output_path(r, "longer than this", got, 8));
 }
 
+Test(output, the_name_is_what_the_program_was_called)
+{
+    char got[256];
+    strcpy(r->program, "lua");
+    cr_assert(output_path(r, "%e.txt", got, sizeof got));
+    cr_assert_str_eq(got, "lua.txt");
+}
+
+Test(output, unknown_letters_of_patterns)
+{
+    cr_assert_null(output_unknown("/x/%e-%p-%n-%t.json"));
+    cr_assert_null(output_unknown("stderr"));
+    cr_assert_null(output_unknown("%%q-100%"), "a pair is one sign, and one at the end is itself");
+    cr_assert_str_eq(output_unknown("a%p%%%q.json"), "%q.json");
+}
+
 Test(output, ending_decides_the_format)
 {
     cr_assert(write_to("a.json"));

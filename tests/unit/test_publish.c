@@ -52,6 +52,7 @@ Test(publish, header_is_whole)
     cr_assert_leq(published->tallies_at + published->tally_max * sizeof(stats_tally), published->bytes);
     cr_assert_str_eq(stats_string(published, 0), "");
     cr_assert(published->exe[0] == '/');
+    cr_assert_str_eq(published->program, strrchr(published->exe, '/') + 1);
 }
 
 Test(publish, file_is_out_of_the_way_and_sealed)

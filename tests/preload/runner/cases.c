@@ -43,6 +43,20 @@
         .err = "^poolmem: .*foreign", .out = "^$", .signal = SIGABRT                                         \
     }
 
+/* a full pool of fixed size on the pool stack: what it says is one line with pool and caller */
+#define FULL_SAYS "^poolmem: pool Full of 131072 bytes cannot hold 1000 more, .* spend"
+#define FULL_CASE(kind, over, ...)                                                                           \
+    {                                                                                                        \
+        .name = "full on the stack: " kind " " over, .run = "pushed_full " kind " " over,                    \
+        .env = REPORT "POOLMEM_VERBOSE=1", __VA_ARGS__                                                       \
+    }
+#define FULL(kind)                                                                                           \
+    FULL_CASE(kind, "warn", .err = FULL_SAYS, .check = ONE_LINE),                                            \
+        FULL_CASE(kind, "fail", .err = FULL_SAYS, .check = ONE_LINE),                                        \
+        FULL_CASE(kind, "spill", .no_err = "^poolmem",                                                       \
+                  .check = CHECK "--that 'pool[\"Full\"].over_limit > 0'"),                                  \
+        FULL_CASE(kind, "abort", .err = FULL_SAYS, .out = "^$", .signal = SIGABRT)
+
 const struct promise promises[] = {
     /* the malloc family's own semantics */
     {.name = "zero bytes", .run = "malloc_zero", .plain = true},
@@ -265,7 +279,12 @@ const struct promise promises[] = {
     {.name = "realloc to less in a full pool",
      .run = "shrink_full",
      .env = "POOLMEM_CONF=@S/conf/budget_fail.conf"},
-    BUDGET("warn", .err = "^poolmem: .*Enemies"),
+    BUDGET("warn", .err = "^poolmem: .*Enemies", .check = ONE_LINE),
+    {.name = "budget: warn, counted in silence",
+     .run = "budget warn",
+     .env = REPORT "POOLMEM_CONF=@S/conf/budget_warn.conf",
+     .no_err = "poolmem",
+     .check = CHECK "--that 'pool[\"Enemies\"].over_limit > 0'"},
     BUDGET("spill", .check = CHECK
                     "--that 'pool[\"Enemies\"].over_limit > 0 and pool[\"Enemies\"].peak_bytes <= 4 << 20'"),
     {.name = "budget: spilled totals",
@@ -296,6 +315,10 @@ const struct promise promises[] = {
      .run = "pushed_kinds misuse",
      .err = "double free.*Old.*\n.*invalid pointer.*Old.*\n.*double free.*Records.*\n.*invalid "
             "pointer.*Records"},
+    FULL("retail"),
+    FULL("clump"),
+    FULL("arena"),
+    FULL("hunk"),
     {.name = "clump pool",
      .run = "entry_matrix",
      .env = REPORT "POOLMEM_CONF=@S/conf/clump.conf",

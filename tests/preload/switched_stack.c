@@ -42,5 +42,5 @@ int main(void)
         run_on(room + STACK); /* nothing above */
     for (int i = 0; i < 3; i++)
         run_on(room + 2 * STACK - 8); /* not aligned */
-    return 0;
+    return passed();
 }

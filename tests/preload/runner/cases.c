@@ -103,6 +103,7 @@ const struct promise promises[] = {
      .check = "python3 @S/check_report.py --busy @T/*.json && test $(ls @T/vfork_exec.*.json | wc -l) = 1"},
     {.name = "raw clone", .run = "raw_clone", .plain = true},
     {.name = "small stacks", .run = "small_stacks", .env = "POOLMEM_STATS=@T/r%n.json", .plain = true},
+    {.name = "switched stacks", .run = "switched_stack", .plain = true},
     {.name = "dlopen loop", .run = "dl_loop", .plain = true},
     {.name = "dlopen loop, tags",
      .run = "dl_loop",

@@ -4,9 +4,9 @@
  *
  * A thread's side is one mapping, made once and parked with the thread: two memos (the one in use and the one
  * before it, which a look-up that a signal interrupted may still read), its tags by site, and the walk at
- * hand. A full memo is replaced by an empty one: a larger one when it filled up so fast that the misses cost
- * more than a quarter of a per cent of the thread's time since.
- * Locking: as caller.h says. Tags and sides are never freed.
+ * hand. A full memo is replaced by one that knows what was asked for lately, or by a larger one that knows
+ * all when it filled up so fast that the misses cost more than a quarter of a per cent of the thread's time
+ * since. Locking: as caller.h says. Tags and sides are never freed.
  */
 #include "caller.h"
 #include "chain.h"
@@ -236,10 +236,16 @@ static bool affordable(uint64_t bytes)
     return bytes <= MODEST || bytes <= (sandboxed ? relaxed_load(&world.taken) : raw_resident_bytes()) / 32;
 }
 
-/* An empty memo, or a larger one that knows as much, in place of the full one; false: no memory for it. */
-static bool memo_renew(caller_side *s, bool larger)
+typedef enum renewal {
+    RENEW_EMPTY,  /* forget all */
+    RENEW_RECENT, /* but what was asked for lately */
+    RENEW_LARGER  /* forget nothing, if a larger one can be had */
+} renewal;
+
+/* Another memo in place of the full one; false: no memory for it. */
+static bool memo_renew(caller_side *s, renewal how)
 {
-    larger = larger && s->level + 1 < LEVELS && affordable((uint64_t)s->memo->size * 2);
+    bool larger = how == RENEW_LARGER && s->level + 1 < LEVELS && affordable((uint64_t)s->memo->size * 2);
     unsigned level = s->level + larger;
     memo *fresh = s->spare && memo_level(s->spare) == level ? s->spare : memo_create(level);
     if (!fresh)
@@ -250,6 +256,8 @@ static bool memo_renew(caller_side *s, bool larger)
         memo_destroy(s->spare);
     if (larger)
         memo_copy(fresh, s->memo);
+    else if (how != RENEW_EMPTY)
+        memo_copy_recent(fresh, s->memo);
     s->spare = s->memo;
     s->settled = 0;
     s->memo = fresh;
@@ -266,7 +274,7 @@ static void remember(caller_side *s, uint64_t key, const walk *w, uintptr_t cfa,
     if (memo_insert(s->memo, key, w, cfa, top, g))
         return;
     uint64_t lasted = os_time_thread_ns() - s->memo->since;
-    if (memo_renew(s, lasted < (uint64_t)GROW_NS << s->level))
+    if (memo_renew(s, lasted < (uint64_t)GROW_NS << s->level ? RENEW_LARGER : RENEW_RECENT))
         memo_insert(s->memo, key, w, cfa, top, g);
 }
 
@@ -276,7 +284,7 @@ static void refresh(caller_side *s)
     uint64_t now = __atomic_load_n(&dl_epoch, __ATOMIC_SEQ_CST);
     if (likely(s->epoch == now))
         return;
-    if (!memo_renew(s, false))
+    if (!memo_renew(s, RENEW_EMPTY))
         memo_clear(s->memo);
     sites_clear(s);
     s->chain.count = 0;
@@ -415,7 +423,7 @@ COLD static bool interrupted(thread *t, uintptr_t cfa)
     caller_side *s = t->caller;
     if (!s || !s->within || cfa < s->within || !on_own_stack(t, cfa) || !on_own_stack(t, s->within))
         return true;
-    if (!memo_renew(s, false))
+    if (!memo_renew(s, RENEW_EMPTY))
         memo_clear(s->memo);
     s->chain.count = 0;
     s->within = 0;

@@ -245,6 +245,8 @@ unsigned memo_depth(memo *m, uint64_t key);
 memo *memo_create(unsigned level);
 /* Copies what `from` knows. */
 void memo_copy(memo *to, const memo *from);
+/* Copies what matched last, as far as half of the room; `from` is on its way out. */
+void memo_copy_recent(memo *to, memo *from);
 void memo_destroy(memo *m);
 unsigned memo_level(const memo *m);
 /* Forgets everything. */

@@ -461,18 +461,35 @@ unsigned memo_depth(memo *m, uint64_t key)
     return stacks < 4 ? DEPTH_ALL : stacks < 32 ? DEPTH_FEW : DEPTH_MANY;
 }
 
+static void copy_entry(memo *to, const memo_entry *e)
+{
+    memo_entry *copy = entry_take(to, e->groups);
+    if (!copy)
+        return;
+    memcpy(copy, e, entry_size(e->groups));
+    copy->head = NO_HEAD;
+    place(to, copy->key, copy, 0);
+}
+
 /* Entries lie one behind the other, oldest first; those that were displaced are left behind. */
 void memo_copy(memo *to, const memo *from)
 {
     for (uint32_t at = from->entries; at < from->used;) {
         const memo_entry *e = entry_at(from, at);
-        size_t size = entry_size(e->groups);
-        at += (uint32_t)size;
-        memo_entry *copy = e->head == NO_HEAD ? NULL : entry_take(to, e->groups);
-        if (!copy)
+        at += (uint32_t)entry_size(e->groups);
+        if (e->head != NO_HEAD)
+            copy_entry(to, e);
+    }
+}
+
+void memo_copy_recent(memo *to, memo *from)
+{
+    uint32_t half = to->entries + (to->limit - to->entries) / 2;
+    for (unsigned i = 0; i < MEMO_QUICK && to->used < half; i++) {
+        memo_entry *e = entry_at(from, from->quick[i]);
+        if (!from->quick[i] || e->head == NO_HEAD)
             continue;
-        memcpy(copy, e, size);
-        copy->head = NO_HEAD;
-        place(to, copy->key, copy, 0);
+        copy_entry(to, e);
+        e->head = NO_HEAD; /* it may stand in several cells */
     }
 }

@@ -27,8 +27,8 @@
 #include <unistd.h>
 
 enum {
-    LEVELS = 7,          /* memo sizes: 84 KiB to 5.3 MiB */
-    MODEST = 192 << 10,  /* bytes of a memo that any process may have */
+    LEVELS = 7,          /* memo sizes: 92 KiB to 5.8 MiB */
+    MODEST = 400 << 10,  /* bytes of a memo that any process may have */
     GROW_NS = 32 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
     SITES_FIRST = 128,   /* cells of a thread's table of sites */
     SITES_MAX = 1 << 17, /* and at most */

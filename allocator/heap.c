@@ -271,8 +271,10 @@ void front_unretire(front *f)
 
 static void give_to_zone(heap *h, block *b)
 {
-    lock_take(&h->zone->lock);
+    bool entered = zone_enter(h->zone);
     b->kind = BLOCK_FREE;
+    if (!entered) /* lost: better than waiting for oneself */
+        return;
     zone_give(h->zone, block_number(b), 1, false);
     lock_drop(&h->zone->lock);
 }
@@ -366,14 +368,15 @@ static block *take_block(front *f)
     }
     heap *h = f->heap;
     bool zeroed;
-    lock_take(&h->zone->lock);
-    uint32_t n = zone_take(h->zone, 1, 1, &zeroed);
+    bool entered = zone_enter(h->zone);
+    uint32_t n = entered ? zone_take(h->zone, 1, 1, &zeroed) : zone_take_apart(h->zone, 1);
     b = n == UINT32_MAX ? NULL : &world.records[n];
     if (b) {
         b->heap = h->id;
         b->kind = BLOCK_FRAGMENTS;
     }
-    lock_drop(&h->zone->lock);
+    if (entered)
+        lock_drop(&h->zone->lock);
     return b;
 }
 
@@ -491,7 +494,7 @@ static void *locked_refused(front *f, pool_status s, size_t size, size_t align)
         full && (!__atomic_fetch_add(&p->counts.over_limit, 1, __ATOMIC_RELAXED) || p->over == OVER_ABORT);
     if (say && heap_full_hook && p->over != OVER_SPILL)
         heap_full_hook(p, size);
-    if (p->parent && (p->over != OVER_FAIL || s == POOL_ALIGN)) {
+    if (p->parent && (p->over != OVER_FAIL || s == POOL_ALIGN || s == POOL_BUSY)) {
         void *served = serve_from(f->owner, p->parent, size, align);
         if (served) /* refused here, but the program has got its memory */
             __atomic_fetch_sub(&p->counts.failed, 1, __ATOMIC_RELAXED);

@@ -103,9 +103,10 @@ heap_thread *heap_thread_first(void);
 /* The calling thread's side, adopted on first use; NULL: no memory. The interposer sets its own. */
 heap_thread *heap_thread_self(void);
 void heap_thread_set_self(heap_thread *t);
-/* fork: takes and drops every lock of the heaps; the child forgets the other threads. */
-void heap_fork_prepare(void);
-void heap_fork_done(bool child, heap_thread *me);
+/* fork: every lock of the heaps; the child forgets the other threads, and what the locks guard that could not
+   be taken. */
+void heap_fork_locks(lock_visit *visit);
+void heap_fork_child(heap_thread *me);
 
 /* --- allocation -------------------------------------------------------------------------------- */
 

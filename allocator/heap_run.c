@@ -44,20 +44,31 @@ static void describe_run(block *b, heap *h, size_t bytes, uint32_t blocks)
     b->pool = NULL;
 }
 
+/* A signal handler has interrupted the zone. */
+static uint32_t take_apart(heap *h, uint32_t blocks, uint32_t align, bool *zeroed)
+{
+    uint32_t n = zone_take_apart(h->zone, blocks + align - 1);
+    *zeroed = true;
+    return n == UINT32_MAX ? n
+                           : (uint32_t)round_up(n + (world.base >> BLOCK_SHIFT), align) -
+                                 (uint32_t)(world.base >> BLOCK_SHIFT);
+}
+
 static block *take_run(heap *h, size_t bytes, uint32_t align, bool *zeroed)
 {
     uint32_t blocks = blocks_for(bytes);
     bool huge = bytes >= HUGE_RUN && world.huge_allowed;
     if (huge && align < HUGE_ALIGN)
         align = HUGE_ALIGN;
-    lock_take(&h->zone->lock);
-    uint32_t n = zone_take(h->zone, blocks, align, zeroed);
+    bool entered = zone_enter(h->zone);
+    uint32_t n = entered ? zone_take(h->zone, blocks, align, zeroed) : take_apart(h, blocks, align, zeroed);
     block *b = n == UINT32_MAX ? NULL : &world.records[n];
     if (b) {
         describe_run(b, h, bytes, blocks);
         set_live(b, true);
     }
-    lock_drop(&h->zone->lock);
+    if (entered)
+        lock_drop(&h->zone->lock);
     if (b && huge)
         os_huge(block_start(b), bytes, true);
     return b;
@@ -100,15 +111,17 @@ void *run_alloc(front *f, size_t size, uint32_t align, bool *zeroed)
 pool_status run_free(block *b, void *p)
 {
     heap *h = heap_by_id(b->heap);
-    lock_take(&h->zone->lock);
+    bool entered = zone_enter(h->zone);
     pool_status s = b->kind == BLOCK_RUN && b->heap == h->id ? heap_judge(p) : POOL_DOUBLE_FREE;
     size_t bytes = b->run_bytes;
     if (s == POOL_OK) {
         set_live(b, false);
         b->kind = BLOCK_FREE;
-        zone_give(h->zone, block_number(b), b->run_blocks, false);
+        if (entered) /* else the blocks are lost: better than waiting for oneself */
+            zone_give(h->zone, block_number(b), b->run_blocks, false);
     }
-    lock_drop(&h->zone->lock);
+    if (entered)
+        lock_drop(&h->zone->lock);
     if (s == POOL_OK) {
         heap_uncharge(h, bytes);
         heap_count(h, -(int64_t)bytes);
@@ -122,7 +135,8 @@ static void shrink_run(heap *h, block *b, size_t bytes)
 {
     uint32_t blocks = blocks_for(bytes), old = b->run_blocks;
     size_t less = b->run_bytes - bytes;
-    lock_take(&h->zone->lock);
+    if (!zone_enter(h->zone))
+        return;
     if (blocks < old)
         zone_give(h->zone, block_number(b) + blocks, old - blocks, false);
     b->run_blocks = blocks;
@@ -138,14 +152,15 @@ static bool grow_run(heap *h, block *b, size_t bytes)
     size_t more = bytes - b->run_bytes;
     if (heap_charge(h, more, false)) /* then it moves, and that decides */
         return false;
-    lock_take(&h->zone->lock);
-    bool grown = blocks == b->run_blocks ||
-                 zone_take_at(h->zone, block_number(b) + b->run_blocks, blocks - b->run_blocks);
+    bool entered = zone_enter(h->zone);
+    bool grown = entered && (blocks == b->run_blocks ||
+                             zone_take_at(h->zone, block_number(b) + b->run_blocks, blocks - b->run_blocks));
     if (grown) {
         b->run_blocks = blocks;
         b->run_bytes = bytes;
     }
-    lock_drop(&h->zone->lock);
+    if (entered)
+        lock_drop(&h->zone->lock);
     if (grown)
         heap_count(h, (int64_t)more);
     else

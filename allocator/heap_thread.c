@@ -27,7 +27,7 @@
 #define TICK_EVERY 4u /* slow paths between two looks at the clock */
 
 static lock threads_lock = LOCK_INIT(RANK_THREADS);
-static heap_thread *threads; /* all ever made; under the lock, read without it by walkers */
+static heap_thread *threads; /* atomic: all ever made */
 
 /* --- remote frees -------------------------------------------------------------------------------- */
 
@@ -106,9 +106,8 @@ static bool reclaim(heap_thread *me, block *b, heap_thread *owner)
 {
     front *f = heap_front(me, heap_by_id(b->heap));
     bool mine = false;
-    if (!f)
+    if (!f || !lock_take_unless_mine(&threads_lock))
         return false;
-    lock_take(&threads_lock);
     if (b->owner == owner && relaxed_load(&owner->state) == THREAD_PARKED) {
         front_unlink(b->front, b);
         b->front = f;
@@ -226,7 +225,8 @@ front *heap_front_locked(heap_thread *t, uint32_t id, pool *p)
 static heap_thread *adopt_parked(void)
 {
     heap_thread *t;
-    lock_take(&threads_lock);
+    if (!lock_take_unless_mine(&threads_lock))
+        return NULL;
     for (t = threads; t; t = t->next)
         if (relaxed_load(&t->state) == THREAD_PARKED)
             break;
@@ -246,10 +246,9 @@ heap_thread *heap_thread_adopt(size_t bytes)
     t = meta_alloc(bytes > sizeof *t ? bytes : sizeof *t);
     if (!t)
         return NULL;
-    lock_take(&threads_lock);
-    t->next = threads;
-    threads = t;
-    lock_drop(&threads_lock);
+    t->next = relaxed_load(&threads);
+    while (!__atomic_compare_exchange_n(&threads, &t->next, t, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        continue;
     return t;
 }
 
@@ -263,36 +262,31 @@ void heap_thread_park(heap_thread *t)
 
 /* --- fork --------------------------------------------------------------------------------------- */
 
-/* Locks that this call took: not those which the thread held when a signal handler forked. */
-static bool took_threads, took_zone[WORLD_ZONES], took_meta;
-
-void heap_fork_prepare(void)
+void heap_fork_locks(lock_visit *visit)
 {
-    bool took = lock_take_unless_mine(&threads_lock);
-    took_threads = took;
+    visit(&threads_lock);
     for (uint32_t i = 0; i < WORLD_ZONES; i++)
-        took_zone[i] = world_zones[i].count && lock_take_unless_mine(&world_zones[i].lock);
-    took_meta = meta_lock();
+        if (world_zones[i].count)
+            visit(&world_zones[i].lock);
+    meta_fork_locks(visit);
 }
 
+/* Without the lock a parked side may be half in another thread's hands: then nobody adopts it either. */
 static void forget_others(heap_thread *me)
 {
+    bool sure = lock_is_mine(&threads_lock);
     for (heap_thread *t = threads; t; t = t->next)
-        if (t != me && t->state == THREAD_RUNNING)
+        if (t != me && (t->state == THREAD_RUNNING || !sure))
             t->state = THREAD_LOST;
 }
 
-void heap_fork_done(bool child, heap_thread *me)
+void heap_fork_child(heap_thread *me)
 {
-    if (took_meta)
-        meta_unlock();
+    forget_others(me);
     for (uint32_t i = 0; i < WORLD_ZONES; i++)
-        if (took_zone[i])
-            lock_drop(&world_zones[i].lock);
-    if (child)
-        forget_others(me);
-    if (took_threads)
-        lock_drop(&threads_lock);
+        if (world_zones[i].count && !lock_is_mine(&world_zones[i].lock))
+            zone_abandon(&world_zones[i]);
+    meta_fork_child();
 }
 
 heap_thread *heap_thread_first(void)

@@ -89,14 +89,20 @@ INLINE bool lock_is_mine(const lock *l)
     return __atomic_load_n(&l->word, __ATOMIC_RELAXED) >> 1 == lock_word_mine() >> 1;
 }
 
-/* For fork: takes the lock unless this thread holds it already (a signal handler forks); tells whether. */
+/* Takes the lock unless this thread holds it already: a signal handler has interrupted the section and comes
+   back into it. Tells whether. */
 INLINE bool lock_take_unless_mine(lock *l)
 {
+    if (likely(lock_try(l)))
+        return true;
     if (lock_is_mine(l))
         return false;
     lock_take(l);
     return true;
 }
+
+/* What a fork does with each lock of a module, in the order in which they are taken. */
+typedef void lock_visit(lock *l);
 
 /* After fork, in the child: whoever held it is gone. */
 INLINE void lock_reset(lock *l)

@@ -25,7 +25,8 @@ void *meta_alloc(size_t size)
 {
     void *p = NULL;
     size = round_up(size, META_ALIGN);
-    lock_take(&meta_guard);
+    if (!lock_take_unless_mine(&meta_guard))
+        return os_map(size);
     if ((size_t)(chunk_end - chunk) >= size || refill(size)) {
         p = chunk;
         chunk += size;
@@ -34,12 +35,13 @@ void *meta_alloc(size_t size)
     return p;
 }
 
-bool meta_lock(void)
+void meta_fork_locks(lock_visit *visit)
 {
-    return lock_take_unless_mine(&meta_guard);
+    visit(&meta_guard);
 }
 
-void meta_unlock(void)
+void meta_fork_child(void)
 {
-    lock_drop(&meta_guard);
+    if (!lock_is_mine(&meta_guard))
+        chunk = chunk_end = NULL; /* the next request maps a new one */
 }

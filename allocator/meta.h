@@ -6,11 +6,11 @@
 #ifndef POOLMEM_META_H
 #define POOLMEM_META_H
 
-#include "base.h"
+#include "lock.h"
 
 void *meta_alloc(size_t size);
-/* For fork: false when the thread held it already. */
-bool meta_lock(void);
-void meta_unlock(void);
+/* Round a fork: its lock; and in a child that could not take it. */
+void meta_fork_locks(lock_visit *visit);
+void meta_fork_child(void);
 
 #endif

@@ -37,6 +37,15 @@ void pool_enter(pool *p)
     p->sized = NULL;
 }
 
+/* For the calls that a signal handler may make: false when it interrupted one into the same pool, or when the
+   pool is lost. */
+static bool try_enter(pool *p)
+{
+    if (!(p->flags & POOL_SHARED))
+        return true;
+    return !(p->flags & POOL_LOST) && lock_take_unless_mine(&p->lock);
+}
+
 #define FULL_PUBLISH_EVERY 64u /* calls between two looks at what only a search can tell */
 
 static void publish(pool *p)
@@ -104,7 +113,10 @@ pool_status pool_alloc(pool *p, const pool_request *r, void **out)
     pool_status s = check_request(r);
     if (s != POOL_OK)
         return s;
-    enter(p);
+    if (!try_enter(p)) {
+        __atomic_fetch_add(&p->counts.failed, 1, __ATOMIC_RELAXED);
+        return POOL_BUSY;
+    }
     s = alloc_counted(p, r, out);
     pool_leave(p);
     return s;
@@ -127,7 +139,8 @@ pool_status pool_free(pool *p, void *block)
 {
     if (!block)
         return POOL_OK;
-    enter(p);
+    if (!try_enter(p)) /* lost: better than waiting for oneself */
+        return POOL_OK;
     pool_status s = free_counted(p, block);
     pool_leave(p);
     return s;
@@ -160,7 +173,8 @@ pool_status pool_resize(pool *p, void *block, const pool_request *r, void **out)
     pool_status s = check_request(r);
     if (s != POOL_OK)
         return s;
-    enter(p);
+    if (!try_enter(p))
+        return POOL_BUSY;
     s = resize_counted(p, block, r, out);
     pool_leave(p);
     return s;
@@ -213,9 +227,11 @@ size_t pool_free_bytes(pool *p)
 
 size_t pool_size(pool *p, const void *block)
 {
-    enter(p);
-    size_t n = size_now(p, block);
-    pool_leave(p);
+    bool entered = try_enter(p);
+    size_t n =
+        entered ? size_now(p, block) : p->ops->size(p, block); /* of a live block: nobody is changing it */
+    if (entered)
+        pool_leave(p);
     return n;
 }
 

@@ -105,6 +105,19 @@ bool world_boot(void);
 /* The zone for a heap with this id: its own, or the shared one. NULL: bitmaps cannot be had. */
 zone *world_zone(uint32_t heap_id, const char *name);
 
+/* Enters a zone: true, its lock is taken. False: a signal handler comes in while its own thread is inside, so
+   only zone_take_apart may be called. */
+INLINE bool zone_enter(zone *z)
+{
+    return lock_take_unless_mine(&z->lock);
+}
+/* Blocks that the maps know nothing of, from the far end of the zone; zeroed, and never used again once they
+   are given back. */
+uint32_t zone_take_apart(zone *z, uint32_t blocks);
+/* In a child of fork: whoever was inside is gone and the maps may be half changed. What they called free is
+   not used again. */
+void zone_abandon(zone *z);
+
 /* Blocks from a zone. On success the blocks are committed, not in any map; *zeroed tells whether all bytes
    are zero. 0 blocks are never asked for. UINT32_MAX: no room. `align` in blocks, a power of two. */
 uint32_t zone_take(zone *z, uint32_t blocks, uint32_t align, bool *zeroed);

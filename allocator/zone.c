@@ -15,6 +15,8 @@
 #include "fatal.h"
 #include "os.h"
 
+#include <string.h>
+
 #define COMMIT_MIN  16u   /* blocks: 1 MiB */
 #define COMMIT_MAX  1024u /* blocks: 64 MiB */
 #define HUGE_FROM   MIB(64)
@@ -221,6 +223,10 @@ bool zone_take_at(zone *z, uint32_t from, uint32_t blocks)
 void zone_give(zone *z, uint32_t from, uint32_t blocks, bool purge)
 {
     uint32_t at = from - z->first;
+    if (at >= z->count) { /* taken apart */
+        os_purge(zone_address(z, at), (size_t)blocks << BLOCK_SHIFT);
+        return;
+    }
     bits_set(z->free_map, at, at + blocks);
     if (purge) {
         os_purge(zone_address(z, at), (size_t)blocks << BLOCK_SHIFT);
@@ -247,7 +253,8 @@ void zone_decay(zone *z, uint64_t now, bool force)
     uint64_t elapsed = now - relaxed_load(&z->decayed_at);
     if (!relaxed_load(&z->dirty) || (!force && elapsed < world.decay_ns / 2))
         return;
-    lock_take(&z->lock);
+    if (!zone_enter(z))
+        return;
     purge_map(z, z->old_map);
     if (force || elapsed >= world.decay_ns) /* nobody has come by for so long: what is young is old by now */
         purge_map(z, z->young_map);
@@ -256,6 +263,31 @@ void zone_decay(zone *z, uint64_t now, bool force)
     z->old_map = young;
     relaxed_store(&z->decayed_at, now);
     lock_drop(&z->lock);
+}
+
+/* The section that was interrupted may be about to commit more: half of what was never used is left to it. */
+uint32_t zone_take_apart(zone *z, uint32_t blocks)
+{
+    if (blocks > (z->count - z->committed) / 2)
+        return NO_BLOCK;
+    uint32_t at = z->count - blocks;
+    if (!commit_tables(z->first + at, z->first + z->count) ||
+        !os_commit(zone_address(z, at), (size_t)blocks << BLOCK_SHIFT))
+        return NO_BLOCK;
+    z->count = at;
+    count_growth(blocks);
+    return z->first + at;
+}
+
+void zone_abandon(zone *z)
+{
+    size_t words = (world.zone_blocks + 63) / 64, used = (z->committed + 63) / 64;
+    z->young_map = z->free_map + words; /* they may have been about to change places */
+    z->old_map = z->free_map + 2 * words;
+    for (unsigned map = 0; map < 3; map++)
+        memset(z->free_map + map * words, 0, used * sizeof *z->free_map);
+    count_dirty(z, -(int32_t)z->dirty);
+    z->high = z->low_free = z->committed;
 }
 
 uint32_t zone_largest(zone *z)

@@ -61,6 +61,8 @@ typedef struct caller_side {
 
 static caller_side *sides; /* atomic: list head */
 static lock resolve_lock = LOCK_INIT(RANK_UNWIND);
+static bool
+    unresolved; /* a child of fork, whose parent was resolving meanwhile: addresses are not looked up */
 static char resolve_stack[RESOLVE_STACK] __attribute__((aligned(64)));
 
 /* --- once per return address, once per site ---------------------------------------------------------- */
@@ -82,7 +84,8 @@ void caller_resolving(void (*fn)(void *), void *arg)
     int saved = errno;
     uint64_t old = signals_block();
     lock_take(&resolve_lock);
-    onstack_call(fn, arg, resolve_stack + RESOLVE_STACK);
+    if (!unresolved)
+        onstack_call(fn, arg, resolve_stack + RESOLVE_STACK);
     lock_drop(&resolve_lock);
     signals_restore(old);
     errno = saved;
@@ -504,7 +507,7 @@ COLD static const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, u
         return thread_emergency_tag();
     if (unlikely(t->busy) && interrupted(t, cfa))
         return thread_base(t, STATS_POOL_SYSTEM);
-    if (!t->caller)
+    if (!t->caller || unresolved)
         return thread_base(t, t->top);
     int saved = errno;
     bool asked = t->memo != memo_dead;
@@ -520,7 +523,7 @@ unsigned caller_walk(thread *t, caller_frame f, uintptr_t *pcs, unsigned max)
     if (!max)
         return 0;
     pcs[0] = f.ret;
-    if (t == &cold_thread || t->busy || !t->caller)
+    if (t == &cold_thread || t->busy || !t->caller || unresolved)
         return 1;
     int saved = errno;
     walk *w = &t->caller->walk;
@@ -553,7 +556,7 @@ static void describe_resolving(void *arg)
 void caller_describe(thread *t, caller_frame f, char *out, size_t cap)
 {
     description d = {f.ret, out, cap};
-    if (t == &cold_thread || t->busy || lock_is_mine(&resolve_lock)) {
+    if (t == &cold_thread || t->busy || unresolved || lock_is_mine(&resolve_lock)) {
         fmt_text(out, cap, "0x%lx", f.ret);
         return;
     }
@@ -569,22 +572,14 @@ void caller_boot(void)
     cold_thread.memo = memo_dead;
 }
 
-static bool took;
-
-void caller_fork_prepare(void)
+void caller_fork_locks(lock_visit *visit)
 {
-    took = lock_take_unless_mine(&resolve_lock);
+    visit(&resolve_lock);
 }
 
-void caller_fork_parent(void)
-{
-    if (took)
-        lock_drop(&resolve_lock);
-}
-
-/* The forking thread is the only one left, so what it held is free; a close under way elsewhere is not. */
+/* A close under way in another thread is not in the child. */
 void caller_fork_child(void)
 {
-    lock_reset(&resolve_lock);
+    unresolved = unresolved || !lock_is_mine(&resolve_lock);
     dl_fork_child();
 }

@@ -64,8 +64,7 @@ void caller_resolving(void (*fn)(void *), void *arg);
 
 /* Before the first use; around a fork; when a thread's struct is made. */
 void caller_boot(void);
-void caller_fork_prepare(void);
-void caller_fork_parent(void);
+void caller_fork_locks(lock_visit *visit);
 void caller_fork_child(void);
 bool caller_thread_start(thread *t); /* makes its memo (mapped memory); false: it goes without */
 

@@ -223,23 +223,20 @@ pool_status pools_remove(pool *p)
     return s;
 }
 
-/* Locks that this call took. */
-static bool took_guard, took[POOLS_MAX];
-
 /* The registry first, because a pool is made with it held; then the pools, inner ones before those that they
    have their memory from. */
-void pools_fork_prepare(void)
+void pools_fork_locks(lock_visit *visit)
 {
-    took_guard = lock_take_unless_mine(&guard);
-    for (uint32_t i = count; i-- > 0;)
-        took[i] = table[i]->flags & POOL_SHARED && lock_take_unless_mine(&table[i]->lock);
+    visit(&guard);
+    for (uint32_t i = pools_count(); i-- > 0;)
+        if (table[i]->flags & POOL_SHARED)
+            visit(&table[i]->lock);
 }
 
-void pools_fork_done(void)
+/* Rows are complete before they count, so the registry is sound whoever was at it. */
+void pools_fork_child(void)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (took[i])
-            lock_drop(&table[i]->lock);
-    if (took_guard)
-        lock_drop(&guard);
+    for (uint32_t i = 0; i < pools_count(); i++)
+        if (table[i]->flags & POOL_SHARED && !lock_is_mine(&table[i]->lock))
+            table[i]->flags |= POOL_LOST;
 }

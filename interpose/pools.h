@@ -50,7 +50,7 @@ INLINE pool *pools_fixed_anywhere(const void *p)
 /* The pool that holds an address, NULL none. */
 pool *pools_of(const void *p);
 
-void pools_fork_prepare(void);
-void pools_fork_done(void);
+void pools_fork_locks(lock_visit *visit);
+void pools_fork_child(void);
 
 #endif

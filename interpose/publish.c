@@ -47,9 +47,11 @@ static char static_area[STATIC_BYTES] __attribute__((aligned(64)));
 static struct stat file_id; /* which file our descriptor is */
 static int file_fd = -1;    /* -1: none, or closed by us */
 static bool shared;         /* the mapping is a file's: a fork would share it */
-static char *fork_counts;   /* pools and tallies at the moment of the fork */
-static size_t fork_pool_bytes, fork_bytes;
-static uint32_t fork_tallies;
+/* Pools and tallies at the moment of the fork; a thread's own, for several may fork at once. */
+static __thread char *fork_counts __attribute__((tls_model("initial-exec")));
+static __thread size_t fork_pool_bytes __attribute__((tls_model("initial-exec")));
+static __thread size_t fork_bytes __attribute__((tls_model("initial-exec")));
+static __thread uint32_t fork_tallies __attribute__((tls_model("initial-exec")));
 
 static uint32_t place(size_t *end, size_t rows, size_t row_bytes)
 {

@@ -27,7 +27,7 @@ typedef struct track_cell {
 
 typedef struct track_shard {
     lock lock;
-    bool forking; /* taken by prepare: not held already by what a forking handler interrupted */
+    bool lost; /* left half changed by a thread that a fork has not brought along */
     track_cell *cells;
     size_t mask; /* cells - 1 */
     size_t used;
@@ -104,7 +104,7 @@ static bool has_room(track_shard *s)
 static bool insert(track_shard *s, const track_cell *c)
 {
     bool done = false;
-    if (inside)
+    if (inside || s->lost)
         return false;
     inside = true;
     lock_take(&s->lock);
@@ -150,7 +150,7 @@ static void close_hole(track_shard *s, size_t at)
 bool track_take(const void *p, size_t *size, uint32_t *site)
 {
     track_shard *s = shard_of(mix((uintptr_t)p));
-    if (!p || inside)
+    if (!p || inside || s->lost)
         return false;
     inside = true;
     lock_take(&s->lock);
@@ -175,15 +175,15 @@ void track_free(const void *p)
     track_take(p, &size, &site);
 }
 
-void track_fork_prepare(void)
+void track_fork_locks(lock_visit *visit)
 {
     for (int i = 0; i < SHARDS && published->track; i++)
-        shards[i].forking = lock_take_unless_mine(&shards[i].lock);
+        visit(&shards[i].lock);
 }
 
-void track_fork_done(void)
+void track_fork_child(void)
 {
     for (int i = 0; i < SHARDS && published->track; i++)
-        if (shards[i].forking)
-            lock_drop(&shards[i].lock);
+        if (!lock_is_mine(&shards[i].lock))
+            shards[i].lost = true;
 }

@@ -6,7 +6,7 @@
 #ifndef POOLMEM_TRACK_H
 #define POOLMEM_TRACK_H
 
-#include "base.h"
+#include "lock.h"
 
 /* After publish_create; false: no memory, tracking stays off. */
 bool track_boot(void);
@@ -22,8 +22,8 @@ void track_free(const void *p);
    `size` tell it to track_alloc if the block stays. False: there is none. */
 bool track_take(const void *p, size_t *size, uint32_t *site);
 
-/* Round a fork; prepare keeps all shards until parent or child. */
-void track_fork_prepare(void);
-void track_fork_done(void);
+/* Round a fork: the shards' locks; a child does without the shards that could not be taken. */
+void track_fork_locks(lock_visit *visit);
+void track_fork_child(void);
 
 #endif

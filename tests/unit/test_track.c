@@ -164,12 +164,19 @@ Test(track, threads)
     assert_live(2, 32, 4);
 }
 
+static void take(lock *l)
+{
+    lock_take(l);
+}
+
 Test(track, fork_leaves_no_shard_locked)
 {
     int status;
-    track_fork_prepare();
+    track_fork_locks(take);
     pid_t pid = fork();
-    track_fork_done();
+    if (pid == 0)
+        track_fork_child();
+    track_fork_locks(lock_drop);
     track_alloc(address(1), 8, 1);
     if (pid == 0)
         _exit(0);

@@ -200,15 +200,16 @@ static void forked(void)
 {
     int status = 1;
     now = "child of a fork";
-    caller_fork_prepare();
+    caller_fork_locks(lock_take);
     pid_t child = fork();
     if (child == 0) {
         caller_fork_child();
+        caller_fork_locks(lock_drop);
         unclaimed();
         work_pool4();
         _exit(wrong != 0);
     }
-    caller_fork_parent();
+    caller_fork_locks(lock_drop);
     waitpid(child, &status, 0);
     wrong += status != 0;
     unclaimed();

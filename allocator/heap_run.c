@@ -49,7 +49,9 @@ static uint32_t take_apart(heap *h, uint32_t blocks, uint32_t align, bool *zeroe
 {
     uint32_t n = zone_take_apart(h->zone, blocks + align - 1);
     *zeroed = true;
-    return n == UINT32_MAX ? n : (uint32_t)round_up(n + (world.base >> BLOCK_SHIFT), align) - (uint32_t)(world.base >> BLOCK_SHIFT);
+    return n == UINT32_MAX ? n
+                           : (uint32_t)round_up(n + (world.base >> BLOCK_SHIFT), align) -
+                                 (uint32_t)(world.base >> BLOCK_SHIFT);
 }
 
 static block *take_run(heap *h, size_t bytes, uint32_t align, bool *zeroed)
@@ -151,8 +153,8 @@ static bool grow_run(heap *h, block *b, size_t bytes)
     if (heap_charge(h, more, false)) /* then it moves, and that decides */
         return false;
     bool entered = zone_enter(h->zone);
-    bool grown = entered && (blocks == b->run_blocks || zone_take_at(h->zone, block_number(b) + b->run_blocks,
-                                                                     blocks - b->run_blocks));
+    bool grown = entered && (blocks == b->run_blocks ||
+                             zone_take_at(h->zone, block_number(b) + b->run_blocks, blocks - b->run_blocks));
     if (grown) {
         b->run_blocks = blocks;
         b->run_bytes = bytes;

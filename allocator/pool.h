@@ -35,11 +35,11 @@ typedef enum pool_kind {
 typedef enum pool_over { OVER_WARN, OVER_FAIL, OVER_SPILL, OVER_ABORT } pool_over;
 
 enum pool_flags {
-    POOL_SHARED = 1,     /* take the lock round every call */
-    POOL_HOSTS = 2,      /* other pools live in its blocks */
-    POOL_GONE = 4,       /* removed; the struct stays for whoever still looks at it */
+    POOL_SHARED = 1,      /* take the lock round every call */
+    POOL_HOSTS = 2,       /* other pools live in its blocks */
+    POOL_GONE = 4,        /* removed; the struct stays for whoever still looks at it */
     POOL_QUICK_STATS = 8, /* the kind's stats need no search: publish them whole after each call */
-    POOL_LOST = 16       /* left in the middle of a call by a thread that a fork has not brought along */
+    POOL_LOST = 16        /* left in the middle of a call by a thread that a fork has not brought along */
 };
 
 enum pool_option {

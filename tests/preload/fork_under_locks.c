@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Promise: handlers that fork in several threads at once, whatever they interrupted there: runs, pools at their
- * limits, stacks never seen before, a library that comes and goes. No side hangs, and every child has a heap.
- * Even children allocate in the handler, odd ones after it has returned. */
+/* Promise: handlers that fork in several threads at once, whatever they interrupted there: runs, pools at
+ * their limits, stacks never seen before, a library that comes and goes. No side hangs, and every child has a
+ * heap. Even children allocate in the handler, odd ones after it has returned. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -15,6 +15,8 @@ static pthread_t worker[WORKERS];
 static atomic_int forks, failures, ended;
 static atomic_bool stop;
 static volatile sig_atomic_t is_child;
+static __thread volatile sig_atomic_t
+    loading; /* the loader's file is the parent's too: only one may read on */
 static char plugin[PATH_MAX + 32];
 
 static void live_as_child(void)
@@ -38,7 +40,7 @@ static void at_signal(int signal_number)
     if (pid == 0) {
         signal(SIGALRM, SIG_DFL);
         alarm(PATIENCE);
-        if (number % 2 == 0)
+        if (number % 2 == 0 || loading)
             live_as_child();
         is_child = 1;
     } else if (pid < 0) {
@@ -106,19 +108,20 @@ static void churn_stacks(void **slots, unsigned *seed)
 
 static void load_and_unload(void **slots, unsigned *seed)
 {
+    loading = 1;
     void *library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
     void (*run)(int, void *(*)(size_t)) =
         library ? (void (*)(int, void *(*)(size_t)))dlsym(library, "plugin_run") : NULL;
-    if (!run)
-        _exit(5);
+    expect(run != NULL, "plugin_run in %s, expected found, got %s", plugin, dlerror());
     run(20, malloc);
     dlclose(library);
+    loading = 0;
     churn(slots, seed, 3000);
 }
 
 static void *work(void *number)
 {
-    static void (*const kinds[WORKERS])(void **, unsigned *) = {churn_runs,  churn_retail, churn_clump,
+    static void (*const kinds[WORKERS])(void **, unsigned *) = {churn_runs,   churn_retail, churn_clump,
                                                                 churn_stacks, churn_budget, load_and_unload};
     size_t kind = (size_t)(uintptr_t)number;
     void *slots[SLOTS] = {NULL};

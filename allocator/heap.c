@@ -349,10 +349,11 @@ static heap *carve(block *b, bool last)
     if (refuser)
         return refuser;
     char *start = block_start(b), *p = start + b->carved, *final = start + end - b->size;
-    b->free = p;
     for (; p < final; p += b->size)
         *(void **)p = p + b->size;
     *(void **) final = FREE_END(start);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* fresh pages are where signals come in */
+    b->free = start + b->carved;
     relaxed_store(&b->carved, end);
     count_bytes(b, end); /* as if all were used: a peak must not be missed between two looks */
     return NULL;

@@ -13,6 +13,7 @@
 #include "caller.h"
 #include "children.h"
 #include "config.h"
+#include "exit.h"
 #include "fatal.h"
 #include "fork.h"
 #include "message.h"
@@ -26,6 +27,8 @@
 #include "thread.h"
 #include "track.h"
 #include "verify.h"
+
+#include <stdlib.h>
 
 boot_phase boot_now = BOOT_COLD;
 static lock boot_lock = LOCK_INIT(RANK_NONE);
@@ -83,6 +86,8 @@ static void configure(void)
     start_tracking();
     request_boot(config_now.stats, config_now.signal);
     signal_boot(config_now.signal);
+    if (config_now.exit_report)
+        at_quick_exit(exit_report); /* registered first: runs after the program's own */
 }
 
 __attribute__((constructor(101))) static void go_live(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exit.c - see exit.h. Shells and children of fork end by _exit, which runs no destructor, so that is
- * exported here; exit and a return from main come to the destructor in boot.c. A child of vfork has our
+ * exported here; exit and a return from main come to the destructor in boot.c, quick_exit to the handler that
+ * boot.c registers. A child of vfork has our
  * memory but another number: it is not this process that ends. Locking: none.
  */
 #include "exit.h"

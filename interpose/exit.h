@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exit.h - floor F4: POOLMEM_EXIT: one more report when the process ends, by whatever way it goes: exit,
- * return from main, _exit. Not when a signal ends it, nor when it becomes another program.
+ * return from main, quick_exit, _exit. Not when a signal ends it (abort too), nor when it becomes another
+ * program.
  */
 #ifndef POOLMEM_EXIT_H
 #define POOLMEM_EXIT_H

@@ -4,10 +4,11 @@
  * signals are held back between, so that a thread is in one fork at a time.
  *
  * A handler that forks may have interrupted a section of ours, so that its thread comes with a lock from the
- * middle of the order. Whoever holds a later one waits for none of ours, so that is waited for. Whoever holds
- * an earlier one may be waiting for ours: it is waited for only so long, and then the fork goes without. A
- * child that came without a lock cannot trust what is behind it and leaves that out of use: blocks of a zone,
- * a pool of fixed size, look-ups of addresses, shards of the tracker.
+ * middle of the order, which it cannot drop. So no fork waits while it has locks that it took itself: one
+ * that misses a lock drops them, waits for that lock alone and begins again. Two handlers in different
+ * sections may still miss each other's: who comes with a lock waits only so long, and then the fork goes
+ * without. A child that came without a lock cannot trust what is behind it and leaves that out of use: blocks
+ * of a zone, a pool of fixed size, look-ups of addresses, shards of the tracker.
  *
  * Threads other than the forking one do not exist in the child: their blocks may be in the middle of a step,
  * so nobody allocates from those; frees into them only set bits.
@@ -26,14 +27,17 @@
 #include <pthread.h>
 
 enum {
-    HELD_MAX = 8,       /* a section of ours holds one or two */
-    PATIENCE = 20000000 /* ns a fork may wait for locks whose holders may be waiting for it */
+    HELD_MAX = 8,        /* a section of ours holds one or two */
+    ROUNDS = 50,         /* beginnings; then a fork that came without a lock waits for each in their order */
+    SPINS = 200,         /* tries before a lock counts as missed */
+    PATIENCE = 20000000, /* ns a fork that came with a lock waits for all that it misses */
 };
 
 typedef struct forking {
     raw_mask mask;
-    const lock *held[HELD_MAX]; /* before the fork, in the order of taking */
-    unsigned held_count, passed;
+    const lock *held[HELD_MAX]; /* before the fork */
+    unsigned held_count;
+    lock *missed;      /* of this round, NULL none */
     uint64_t deadline; /* 0: not asked for the time yet */
     uint32_t without;
 } forking;
@@ -62,6 +66,49 @@ static bool was_held(const lock *l)
     return false;
 }
 
+static void drop(lock *l)
+{
+    if (lock_is_mine(l) && !was_held(l))
+        lock_drop(l);
+}
+
+static bool try_a_while(lock *l)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (lock_try(l))
+            return true;
+        __builtin_ia32_pause();
+    }
+    return false;
+}
+
+static void take_or_miss(lock *l)
+{
+    if (!now.missed && !lock_is_mine(l) && !try_a_while(l))
+        now.missed = l;
+}
+
+static void take_waiting(lock *l)
+{
+    if (!lock_is_mine(l))
+        lock_take(l);
+}
+
+static void take_if_free(lock *l)
+{
+    if (!lock_is_mine(l))
+        lock_try(l);
+}
+
+static bool take_all(void)
+{
+    now.missed = NULL;
+    visit_all(take_or_miss);
+    if (now.missed)
+        visit_all(drop);
+    return !now.missed;
+}
+
 static bool patient(void)
 {
     uint64_t time = os_time_ns();
@@ -71,21 +118,35 @@ static bool patient(void)
     return time < now.deadline;
 }
 
-static void take(lock *l)
+/* Whoever has the lock may be waiting for those that we came with. */
+static bool wait_patiently(lock *l)
 {
-    if (lock_is_mine(l))
-        now.passed++;
-    else if (now.passed == now.held_count)
-        lock_take(l);
-    else
-        while (!lock_try(l) && patient())
-            continue;
+    bool taken;
+    while (!(taken = lock_try(l)) && patient())
+        continue;
+    if (taken)
+        lock_drop(l);
+    return taken;
 }
 
-static void drop(lock *l)
+static void take_as_holder(void)
 {
-    if (lock_is_mine(l) && !was_held(l))
-        lock_drop(l);
+    while (!take_all())
+        if (!wait_patiently(now.missed)) {
+            visit_all(take_if_free);
+            return;
+        }
+}
+
+static void take_as_any(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        if (take_all())
+            return;
+        lock_take(now.missed);
+        lock_drop(now.missed);
+    }
+    visit_all(take_waiting);
 }
 
 static void drop_as_child(lock *l)
@@ -104,7 +165,10 @@ static void prepare(void)
     now = (forking){.mask = mask};
     self->busy++;
     visit_all(note_held);
-    visit_all(take);
+    if (now.held_count)
+        take_as_holder();
+    else
+        take_as_any();
     publish_fork_prepare();
 }
 

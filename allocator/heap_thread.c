@@ -227,7 +227,7 @@ static heap_thread *adopt_parked(void)
     heap_thread *t;
     if (!lock_take_unless_mine(&threads_lock))
         return NULL;
-    for (t = threads; t; t = t->next)
+    for (t = heap_thread_first(); t; t = t->next)
         if (relaxed_load(&t->state) == THREAD_PARKED)
             break;
     if (t)

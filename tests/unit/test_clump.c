@@ -80,7 +80,8 @@ Test(clump, misuse_is_told)
     cr_assert_eq(pool_resize(&c.base, p, &(pool_request){.size = 200}, &out), POOL_UNSUPPORTED);
     cr_assert_null(out);
     cr_assert_eq(pool_size(&c.base, p), 100);
-    cr_assert_eq(pool_alloc(&c.base, &(pool_request){.size = 1, .align = 1 << 20}, &out), POOL_ALIGN,
+    size_t own = (uintptr_t)block & -(uintptr_t)block; /* the loader may place it at any page */
+    cr_assert_eq(pool_alloc(&c.base, &(pool_request){.size = 1, .align = 2 * own}, &out), POOL_ALIGN,
                  "more than the block itself has");
     cr_assert_eq(pool_report_leaks(&c.base), 1);
     pool_destroy(&c.base);

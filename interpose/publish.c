@@ -43,7 +43,7 @@ static const table_sizes least = {STATS_POOLS, 0, 0, 64, 2048};
 
 stats_header *published;
 
-static char static_area[STATIC_BYTES] __attribute__((aligned(64)));
+static char static_area[STATIC_BYTES] __attribute__((aligned(128)));
 static struct stat file_id; /* which file our descriptor is */
 static int file_fd = -1;    /* -1: none, or closed by us */
 static bool shared;         /* the mapping is a file's: a fork would share it */
@@ -56,13 +56,13 @@ static __thread uint32_t fork_tallies __attribute__((tls_model("initial-exec")))
 static uint32_t place(size_t *end, size_t rows, size_t row_bytes)
 {
     size_t at = *end;
-    *end = round_up(at + rows * row_bytes, 64);
+    *end = round_up(at + rows * row_bytes, 128); /* two cache lines, see stock_up() */
     return (uint32_t)at;
 }
 
 static size_t lay_out(stats_header *h, const table_sizes *t)
 {
-    size_t end = round_up(sizeof *h, 64);
+    size_t end = round_up(sizeof *h, 128);
     h->pool_max = STATS_POOLS;
     h->site_max = t->sites;
     h->frame_max = t->frames;

@@ -29,8 +29,15 @@ uint32_t publish_site_within(uint32_t site, uint32_t pool);
 /* Objects have been loaded or closed: addresses are looked up anew. Async-signal-safe. */
 void publish_forget(void);
 
-/* A fresh tally for a thread at a site; NULL when the table is full. Lock-free. */
-stats_tally *publish_tally(uint32_t site);
+/* Tallies that are a thread's own already and not yet in use. */
+typedef struct tally_stock {
+    stats_tally *next;
+    uint32_t left;
+} tally_stock;
+
+/* A fresh tally for a thread at a site, from what the thread has in stock; NULL when the table is full.
+   Lock-free. */
+stats_tally *publish_tally(tally_stock *stock, uint32_t site);
 
 /* Keeps a text for ever, one copy each; "" when there is no room. Resolve lock held. */
 const char *publish_string(const char *text, uint32_t *offset);

@@ -215,18 +215,32 @@ uint32_t publish_site_within(uint32_t site, uint32_t pool)
     return indexes_make() ? site_row(&s) : pool;
 }
 
-stats_tally *publish_tally(uint32_t site)
+/* Rows a thread takes at a time: two cache lines, as processors fetch them, so that no two threads count in
+   the same one. */
+#define TALLIES_AT_ONCE (128 / (uint32_t)sizeof(stats_tally))
+
+static bool stock_up(tally_stock *stock)
 {
     stats_header *h = published;
-    uint32_t n = __atomic_load_n(&h->tally_count, __ATOMIC_RELAXED);
-    do
+    uint32_t n = __atomic_load_n(&h->tally_count, __ATOMIC_RELAXED), end;
+    do {
         if (n >= h->tally_max) {
             __atomic_fetch_add(&h->tallies_lost, 1, __ATOMIC_RELAXED);
-            return NULL;
+            return false;
         }
-    while (
-        !__atomic_compare_exchange_n(&h->tally_count, &n, n + 1, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-    stats_tally *t = &stats_tallies(h)[n];
+        end = n + TALLIES_AT_ONCE < h->tally_max ? n + TALLIES_AT_ONCE : h->tally_max;
+    } while (
+        !__atomic_compare_exchange_n(&h->tally_count, &n, end, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    *stock = (tally_stock){&stats_tallies(h)[n], end - n};
+    return true;
+}
+
+stats_tally *publish_tally(tally_stock *stock, uint32_t site)
+{
+    if (!stock->left && !stock_up(stock))
+        return NULL;
+    stats_tally *t = stock->next++;
+    stock->left--;
     __atomic_store_n(&t->site, site, __ATOMIC_RELEASE);
     return t;
 }

@@ -94,7 +94,7 @@ static stats_tally *tally_for(thread *t, uint32_t site)
         return NULL;
     m = t->tallies;
     stats_tally **slot = map_slot(m, site);
-    if (!*slot && (*slot = publish_tally(site)))
+    if (!*slot && (*slot = publish_tally(&t->stock, site)))
         m->used++;
     return *slot;
 }

@@ -8,7 +8,7 @@
 #define POOLMEM_THREAD_H
 
 #include "heap.h"
-#include "stats.h"
+#include "publish.h"
 
 #define POOLS_MAX STATS_POOLS
 
@@ -32,6 +32,7 @@ typedef struct thread {
     struct caller_side *caller;   /* caller.c: what it keeps for look-ups; NULL: no memory for it */
     tag base[POOLS_MAX];          /* per pool: calls without a stack; front NULL until thread_tag asks */
     struct tally_map *tallies;    /* site -> this thread's tally */
+    tally_stock stock;            /* publish.h */
     struct moved_site *moved;     /* site.c: call-sites seen from other pools */
     void *stack_pools;            /* pool stack of this thread (api.c) */
 } thread;

@@ -27,6 +27,7 @@ static void setup(void)
 TestSuite(publish, .init = setup);
 
 /* Return addresses that stand in known objects. */
+static tally_stock stock;
 static const uintptr_t pcs[3] = {(uintptr_t)lfind + 5, (uintptr_t)fopen + 5, (uintptr_t)setup + 5};
 
 static int descriptor(void)
@@ -107,6 +108,17 @@ Test(publish, deep_stack_keeps_its_deciding_frame)
                  deep[STATS_SITE_FRAMES + 7]);
 }
 
+/* Threads that count in one cache line wait for each other at every call. */
+Test(publish, threads_count_in_lines_of_their_own)
+{
+    tally_stock one = {0}, other = {0};
+    for (uint32_t i = 0; i < 20; i++) {
+        uintptr_t a = (uintptr_t)publish_tally(&one, i), b = (uintptr_t)publish_tally(&other, i);
+        cr_assert_neq(a / 128, b / 128);
+        cr_assert_eq(((stats_tally *)a)->site, i);
+    }
+}
+
 Test(publish, full_tables_cost_detail_only)
 {
     published->site_max = STATS_POOLS + 1;
@@ -116,9 +128,9 @@ Test(publish, full_tables_cost_detail_only)
     published->frame_max = published->frame_count;
     cr_assert_eq(publish_site(1, pcs, 3), 1);
     published->tally_max = 2;
-    cr_assert_not_null(publish_tally(0));
-    cr_assert_not_null(publish_tally(1));
-    cr_assert_null(publish_tally(1));
+    cr_assert_not_null(publish_tally(&stock, 0));
+    cr_assert_not_null(publish_tally(&stock, 1));
+    cr_assert_null(publish_tally(&stock, 1));
     cr_assert_eq(published->tallies_lost, 1);
     cr_assert_eq(published->tally_count, 2);
 }
@@ -175,7 +187,7 @@ static bool child_goes_on(void)
 
 Test(publish, child_of_a_fork_goes_on_by_itself)
 {
-    stats_tally *t = publish_tally(1);
+    stats_tally *t = publish_tally(&stock, 1);
     t->allocs = 5;
     cr_assert_eq(publish_site(1, pcs, 3), STATS_POOLS);
     in_child(child_goes_on);
@@ -190,7 +202,7 @@ static bool child_keeps_strangers(void)
 
 Test(publish, child_leaves_a_reused_descriptor_alone)
 {
-    stats_tally *t = publish_tally(1);
+    stats_tally *t = publish_tally(&stock, 1);
     t->allocs = 5;
     publish_site(1, pcs, 3);
     int fd = descriptor();
@@ -235,6 +247,6 @@ Test(publish_limits, static_area_serves_when_nothing_can_be_mapped)
     setup();
     cr_assert_eq(published->site_max, STATS_POOLS);
     cr_assert_eq(publish_site(1, pcs, 3), 1);
-    cr_assert_not_null(publish_tally(1));
+    cr_assert_not_null(publish_tally(&stock, 1));
     os_fault_hook = NULL;
 }

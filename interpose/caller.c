@@ -452,9 +452,13 @@ static const tag *tag_outer(thread *t, const memo_entry *e, entry_id entry, size
 
 HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
-    uint64_t key = memo_key(*(const stack_word *)(cfa - 8), entry, t->top_key);
-    memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
-    const memo_entry *e = memo_find_again(t->memo, key, &q);
+    uintptr_t ret = *(const stack_word *)(cfa - 8);
+    uint64_t key = memo_key(ret, entry, t->top_key);
+    const memo_entry *e = memo_last(t->memo, ret, cfa);
+    if (e->quick != (key ^ MEMO_SPECIAL) || !memo_matches(e, cfa, rbp, t->top)) {
+        memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
+        e = memo_find_again(t->memo, key, &q);
+    }
     if (unlikely(!e))
         return caller_tag_cold(t, entry, size, cfa, rbp);
     return e->onward ? tag_outer(t, e, entry, size, cfa, rbp) : &e->now;

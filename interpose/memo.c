@@ -17,36 +17,11 @@ union memo_nothing memo_nothing = {
 
 /* --- look-up -------------------------------------------------------------------------------------------- */
 
-/* The word at a place, less the CFA where it is relative. */
-INLINE uint64_t word_of(uintptr_t cfa, memo_place at)
-{
-    uint64_t relative = (uint64_t)0 - (at >> 15);
-    return memo_word(cfa, at & ~MEMO_RELATIVE) - (cfa & relative);
-}
-
-/* The words of a stack that nobody knows the end of are read on the page of the return address alone. */
-INLINE bool within_reach(const memo_entry *e, uintptr_t cfa)
-{
-    return !e->reach || (cfa + e->reach * (uintptr_t)8 - 1) / OS_PAGE == (cfa - 8) / OS_PAGE;
-}
-
-bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
-{
-    if ((e->rbp && rbp - cfa != (uint64_t)(e->rbp - 1u) * 8) || !within_reach(e, cfa))
-        return false;
-    for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++) {
-        if (word_of(cfa, g->at[0]) != g->value[0] || word_of(cfa, g->at[1]) != g->value[1] ||
-            word_of(cfa, g->at[2]) != g->value[2] || word_of(cfa, g->at[3]) != g->value[3])
-            return false;
-    }
-    return true;
-}
-
 static uint64_t hash_special(const memo_head *h, const memo_query *q)
 {
     uint64_t x = h->key * MEMO_MIX;
     for (unsigned i = 0; h->places && i < MEMO_WORDS; i++)
-        x += word_of(q->cfa, h->at[i]) * memo_weight[i];
+        x += memo_word_at(q->cfa, h->at[i]) * memo_weight[i];
     x ^= h->by_rbp ? mix_register(q->rbp - q->cfa) : 0;
     return x ^ (h->by_top ? mix_top(q->top) : 0);
 }
@@ -146,13 +121,13 @@ typedef struct unlike {
 static bool differs(const memo_entry *e, const memo_query *q, unlike *out)
 {
     *out = (unlike){q->rbp, e->rbp};
-    if (!within_reach(e, q->cfa))
+    if (!memo_within_reach(e, q->cfa))
         return true;
     if (e->rbp && q->rbp - q->cfa != (uint64_t)(e->rbp - 1u) * 8)
         return true;
     for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++)
         for (unsigned i = 0; i < 4; i++) {
-            *out = (unlike){word_of(q->cfa, g->at[i]), g->value[i]};
+            *out = (unlike){memo_word_at(q->cfa, g->at[i]), g->value[i]};
             if (out->word != out->expected)
                 return true;
         }

@@ -145,8 +145,31 @@ INLINE uint64_t memo_word(uintptr_t cfa, memo_place at)
     return *(const stack_word *)(cfa + (size_t)at * 8);
 }
 
+/* The word at a place, less the CFA where it is relative. */
+INLINE uint64_t memo_word_at(uintptr_t cfa, memo_place at)
+{
+    uint64_t relative = (uint64_t)0 - (at >> 15);
+    return memo_word(cfa, at & ~MEMO_RELATIVE) - (cfa & relative);
+}
+
+/* The words of a stack that nobody knows the end of are read on the page of the return address alone. */
+INLINE bool memo_within_reach(const memo_entry *e, uintptr_t cfa)
+{
+    return !e->reach || (cfa + e->reach * (uintptr_t)8 - 1) / OS_PAGE == (cfa - 8) / OS_PAGE;
+}
+
 /* The general comparison: relative words and the frame pointer register too. */
-bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp);
+INLINE bool memo_matches_special(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
+{
+    if ((e->rbp && rbp - cfa != (uint64_t)(e->rbp - 1u) * 8) || !memo_within_reach(e, cfa))
+        return false;
+    for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++) {
+        if (memo_word_at(cfa, g->at[0]) != g->value[0] || memo_word_at(cfa, g->at[1]) != g->value[1] ||
+            memo_word_at(cfa, g->at[2]) != g->value[2] || memo_word_at(cfa, g->at[3]) != g->value[3])
+            return false;
+    }
+    return true;
+}
 
 INLINE bool memo_group_matches(const memo_group *g, uintptr_t cfa)
 {

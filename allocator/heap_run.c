@@ -259,8 +259,12 @@ bool heap_mark_host(void *p, pool *guest)
 void *heap_host(heap_thread *me, heap *h, size_t size, pool *guest)
 {
     front *f = heap_front(me, h);
+    uint64_t peak = relaxed_load(&h->row->peak_bytes);
     void *p = f && size > FRAGMENT_MAX ? front_alloc_aligned(f, size, GRANULE) : NULL;
-    return p && heap_mark_host(p, guest) ? p : NULL;
+    bool hosted = p && heap_mark_host(p, guest);
+    if (hosted) /* the guest tells what it holds: here it never was live */
+        relaxed_store(&h->row->peak_bytes, peak);
+    return hosted ? p : NULL;
 }
 
 pool *heap_locked_pool(const void *p)

@@ -29,6 +29,7 @@
 #include "verify.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 boot_phase boot_now = BOOT_COLD;
 static lock boot_lock = LOCK_INIT(RANK_NONE);
@@ -84,6 +85,8 @@ static void configure(void)
     }
     verify_boot();
     start_tracking();
+    if (config_now.exit_report && strcmp(config_now.stats, "stderr") == 0)
+        raw_stderr_keep();
     request_boot(config_now.stats, config_now.signal);
     signal_boot(config_now.signal);
     if (config_now.exit_report)

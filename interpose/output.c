@@ -186,7 +186,9 @@ bool output_report(report *r, const char *target, char *buf, size_t cap, char *p
 {
     if (!output_path(r, target, path, OUTPUT_PATH))
         return refuse(target, "name too long");
-    if (strcmp(target, "stderr") == 0)
-        return raw_stderr_is_there() && write_to(r, 2, report_text, target, buf, cap);
+    if (strcmp(target, "stderr") == 0) {
+        int fd = raw_stderr();
+        return fd >= 0 && write_to(r, fd, report_text, target, buf, cap);
+    }
     return output_report_as(r, path, report_format_of(path), buf, cap);
 }

@@ -185,6 +185,25 @@ bool raw_stderr_is_there(void)
     return was_there(&st) || is_redirection(&st);
 }
 
+static int kept = -1; /* a copy of the host's stderr, out of its way */
+
+void raw_stderr_keep(void)
+{
+    enum { HIGH_FD = 500 };
+    if (at_start[2].open)
+        kept = (int)kernel(SYS_fcntl, 2, F_DUPFD_CLOEXEC, HIGH_FD, 0, 0);
+}
+
+int raw_stderr(void)
+{
+    struct stat st;
+    if (raw_stderr_is_there())
+        return 2;
+    bool ours = kept >= 0 && look_at(kept, &st) == 0 && st.st_ino == at_start[2].inode &&
+                st.st_dev == at_start[2].device;
+    return ours ? kept : -1;
+}
+
 void raw_say(int fd, const char *line, size_t n)
 {
     raw_guard g;

@@ -53,6 +53,10 @@ void raw_guard_end(const raw_guard *g);
  */
 void raw_stderr_boot(void);
 bool raw_stderr_is_there(void);
+/* Keeps a copy, for a report at the end: many programs close theirs before. */
+void raw_stderr_keep(void);
+/* The host's stderr, or the copy; -1: neither is there. */
+int raw_stderr(void);
 
 /* One write between the two: a line for the host's stderr, which may be full, closed or have no reader. */
 void raw_say(int fd, const char *line, size_t n);

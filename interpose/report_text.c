@@ -59,10 +59,11 @@ static const char *count_text(char out[16], uint64_t n)
     return out;
 }
 
-static uint64_t per_second(const report *r, uint64_t n)
+/* A rate over less than a tenth of a second says nothing. */
+static const char *rate_text(char out[16], const report *r, uint64_t n)
 {
     uint64_t ms = r->uptime_ns / 1000000;
-    return ms ? n * 1000 / ms : 0;
+    return ms >= 100 ? count_text(out, n * 1000 / ms) : "-";
 }
 
 static void put_title(const report *r, sink *out)
@@ -100,7 +101,7 @@ static void put_figures(const report *r, const pool_stats *s, const char *limit,
     put_bar(out, part, whole);
     sink_text(out, " %9s %6s %6s %6s %8s %8s\n", bytes_text(peak, s->peak_bytes),
               count_text(blocks, s->live_blocks), count_text(allocs, s->allocs),
-              count_text(rate, per_second(r, s->allocs)), limit, largest);
+              rate_text(rate, r, s->allocs), limit, largest);
 }
 
 /* Where no limit ends it, only the address space does, which is far: no figure to look at. */

@@ -368,6 +368,17 @@ static void making_and_ending(void)
     }
 }
 
+/* A pool of fixed size lives in its parent's memory, but nothing of it was ever live there. */
+static void home_is_no_peak(void)
+{
+    poolmem_pool *home = make("Home", POOLMEM_HEAP, 0);
+    poolmem_pool *arena =
+        poolmem_pool_create("Lodger", home, POOLMEM_ARENA, &(poolmem_options){.size = 8 << 20});
+    CHECK(arena && stats_of(home).peak_bytes == 0 && stats_of(home).live_bytes == 0);
+    CHECK(poolmem_alloc(arena, 1000) && stats_of(arena).peak_bytes >= 1000);
+    CHECK(poolmem_pool_destroy(arena) == POOLMEM_OK && poolmem_pool_destroy(home) == POOLMEM_OK);
+}
+
 static void *in_thread(void *shared)
 {
     char name[32];
@@ -401,6 +412,7 @@ static void threads(void)
 
 int main(void)
 {
+    home_is_no_peak();
     CHECK(poolmem_present() == 1);
     CHECK(strchr(poolmem_version(), '.') != NULL);
     names_and_tree();

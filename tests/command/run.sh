@@ -121,6 +121,7 @@ expect "--depth N" 0 "^9$" "$poolmem" run --depth 9 printenv POOLMEM_DEPTH
 expect "--stats with an unknown letter" 0 "^poolmem: environment: POOLMEM_STATS=a%q: %q is unknown, expected %p, " \
     "$poolmem" run --exit --stats=a%q true
 expect "--stats with an unknown letter: stderr" 0 "^poolmem [0-9].*: true " "$poolmem" run --exit --stats=a%q true
+expect "a program that closes stderr before it ends" 0 "^poolmem [0-9].*: ls " "$poolmem" run --exit ls /
 printf '#!/bin/sh\nls / >/dev/null\nsleep 0\n' >starts && chmod +x starts
 mkdir each alone
 expect "a script's programs, each in its file" 0 "" sh -c 'cd each && "$0" run --exit --stats=%e-%p.txt ../starts' "$poolmem"

@@ -121,7 +121,7 @@ static void find_unknown_variables(void)
         if (length >= 8 && strncmp(*e, "POOLMEM_", 8) == 0 && !is_known(*e, length))
             complain("environment", 0,
                      "%.*s: unknown variable, expected POOLMEM_ CONF, STATS, SIGNAL, EXIT, DEPTH, TRACK, "
-                     "CHILDREN, ABORT or VERBOSE",
+                     "CHILDREN, ABORT, VERBOSE or VERIFY",
                      (int)length, *e);
     }
 }

@@ -18,6 +18,7 @@
 #include "symbol_map.h"
 #include "textfile.h"
 
+#include <errno.h>
 #include <ini.h>
 #include <string.h>
 
@@ -353,8 +354,10 @@ bool config_file_read(const char *path, config_file *out)
     symbol_maps_clear();
     int error = textfile_read(path, FILE_MOST, &t);
     if (error) {
-        complain(path, 0, "%s, expected a configuration file of at most %d KiB", textfile_error(error),
-                 FILE_MOST >> 10);
+        if (error == EFBIG)
+            complain(path, 0, "%s, expected at most %d KiB", textfile_error(error), FILE_MOST >> 10);
+        else
+            complain(path, 0, "%s, expected a configuration file", textfile_error(error));
         out->errors = 1;
         return false;
     }

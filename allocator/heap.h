@@ -173,7 +173,7 @@ INLINE void *block_pop(struct block *b)
     if (unlikely(IS_FREE_END(p)))
         return NULL;
     void *next = *(void **)p;
-    if (unlikely(((uintptr_t)next ^ (uintptr_t)p) >> BLOCK_SHIFT))
+    if (unlikely(((uintptr_t)next ^ (uintptr_t)p) >= BLOCK_SIZE))
         return NULL;
     b->free = next;
     mark_live(p);

@@ -188,6 +188,7 @@ INLINE bool memo_matches_plain(const memo_entry *e, uintptr_t cfa)
     if (likely(left == sizeof(memo_group)))
         return true;
     const memo_group *g = e->group;
+    __asm__("" : "+r"(cfa)); /* nothing is made ready for the loop where it is not entered */
     do {
         __asm__("" : "+r"(left), "+r"(g)); /* two counters cost less than what compilers make of them */
         if (unlikely(!memo_group_matches(++g, cfa)))

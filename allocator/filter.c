@@ -51,7 +51,7 @@ size_t filter_free_bytes(pool *p)
 
 size_t filter_size(pool *p, const void *block)
 {
-    return pool_size_of_new(inner(p), block);
+    return pool_size(inner(p), block);
 }
 
 static size_t filter_report_leaks(pool *p)

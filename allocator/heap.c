@@ -161,7 +161,7 @@ __attribute__((target("popcnt"))) static uint32_t ones_by_instruction(const uint
 
 uint32_t block_used(const block *b)
 {
-    uint32_t words = (b->carved + GRANULE * BITS_PER_MAP - 1) / (GRANULE * BITS_PER_MAP);
+    uint32_t words = block_maps(b);
     const uint64_t *map = &world.live[(size_t)block_number(b) * BLOCK_MAPS];
 #ifdef __x86_64__
     if (likely(world.counts_bits))
@@ -405,8 +405,7 @@ static block *fresh_block(front *f, unsigned c)
 
 static bool overwritten(const block *b)
 {
-    void *next = *(void **)b->free;
-    return (((uintptr_t)next ^ (uintptr_t)b->free) >> BLOCK_SHIFT) != 0;
+    return leaves_block(b->free, *(void **)b->free);
 }
 
 /* The program wrote into freed memory: what hangs behind the first fragment cannot be trusted, and is lost.
@@ -444,14 +443,6 @@ static block *ready_block(front *f, unsigned c, bool last, heap **refuser)
     }
 }
 
-static void *pop(block *b)
-{
-    void *p = b->free;
-    b->free = *(void **)p;
-    mark_live(p);
-    return p;
-}
-
 static void *serve_from(heap_thread *t, pool *above, size_t size, size_t align)
 {
     front *f =
@@ -483,7 +474,7 @@ static void *alloc_class(front *f, unsigned c, size_t size, size_t align)
         refuser = NULL;
         b = ready_block(f, c, true, &refuser);
     }
-    return b ? pop(b) : front_refused(f, refuser, size, align);
+    return b ? block_pop(b) : front_refused(f, refuser, size, align);
 }
 
 /* A fixed-size pool that cannot serve: its policy decides whether its parent does. */

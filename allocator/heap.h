@@ -166,6 +166,12 @@ INLINE void mark_live(const void *p)
     relaxed_store(live, relaxed_load(live) | bit_of((uintptr_t)p));
 }
 
+/* Whether a link leads out of its block: then the program has overwritten it. */
+INLINE bool leaves_block(const void *p, const void *next)
+{
+    return ((uintptr_t)next ^ (uintptr_t)p) >= BLOCK_SIZE;
+}
+
 /* A fragment, or NULL: the block has none at hand, call front_alloc_cold. */
 INLINE void *block_pop(struct block *b)
 {
@@ -173,7 +179,7 @@ INLINE void *block_pop(struct block *b)
     if (unlikely(IS_FREE_END(p)))
         return NULL;
     void *next = *(void **)p;
-    if (unlikely(((uintptr_t)next ^ (uintptr_t)p) >= BLOCK_SIZE))
+    if (unlikely(leaves_block(p, next)))
         return NULL;
     b->free = next;
     mark_live(p);

@@ -71,7 +71,7 @@ bool heap_take_pending(block *b)
 {
     char *start = block_start(b);
     const uint64_t *map = &world.pending[map_of((uintptr_t)start - world.base)];
-    uint32_t words = (uint32_t)((b->carved + GRANULE * BITS_PER_MAP - 1) / (GRANULE * BITS_PER_MAP)), n = 0;
+    uint32_t words = block_maps(b), n = 0;
     for (uint32_t w = 0; w < words; w++)
         if (relaxed_load(&map[w]))
             n += take_word(b, start, w);

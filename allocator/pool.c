@@ -25,16 +25,10 @@ void pool_set_block(pool *p, const void *block, size_t size)
     p->limit = size;
 }
 
-INLINE void enter(pool *p)
+void pool_enter(pool *p)
 {
     if (p->flags & POOL_SHARED)
         lock_take(&p->lock);
-}
-
-void pool_enter(pool *p)
-{
-    enter(p);
-    p->sized = NULL;
 }
 
 /* For the calls that a signal handler may make: false when it interrupted one into the same pool, or when the
@@ -87,12 +81,6 @@ static void count_live(pool *p, uint64_t gained, uint64_t lost)
         p->counts.peak_bytes = p->counts.live_bytes;
 }
 
-static size_t size_now(pool *p, const void *block)
-{
-    p->sized = block;
-    return p->sized_bytes = p->ops->size(p, block);
-}
-
 static pool_status alloc_counted(pool *p, const pool_request *r, void **out)
 {
     pool_status s = p->ops->alloc(p, r, out);
@@ -103,7 +91,7 @@ static pool_status alloc_counted(pool *p, const pool_request *r, void **out)
     p->counts.allocs++;
     p->counts.live_blocks++;
     p->counts.alloc_bytes += r->nothing ? 0 : r->size;
-    count_live(p, size_now(p, *out), 0);
+    count_live(p, p->ops->size(p, *out), 0);
     return POOL_OK;
 }
 
@@ -124,8 +112,7 @@ pool_status pool_alloc(pool *p, const pool_request *r, void **out)
 
 static pool_status free_counted(pool *p, void *block)
 {
-    size_t size = p->sized == block ? p->sized_bytes : p->ops->size(p, block);
-    p->sized = NULL;
+    size_t size = p->ops->size(p, block);
     pool_status s = p->ops->free(p, block);
     if (s == POOL_OK) {
         p->counts.frees++;
@@ -151,7 +138,6 @@ static pool_status resize_counted(pool *p, void *block, const pool_request *r, v
     if (!block)
         return alloc_counted(p, r, out);
     size_t before = p->ops->size(p, block);
-    p->sized = NULL;
     pool_status s = p->ops->resize ? p->ops->resize(p, block, r, out) : POOL_UNSUPPORTED;
     if (s == POOL_ZERO) {
         p->counts.frees++;
@@ -192,7 +178,7 @@ pool_status pool_set_option(pool *p, int which, uintptr_t value)
 
 bool pool_check_empty(pool *p)
 {
-    enter(p);
+    pool_enter(p);
     bool empty = p->ops->check_empty ? p->ops->check_empty(p) : p->counts.live_blocks == 0;
     pool_leave(p);
     return empty;
@@ -211,7 +197,7 @@ bool pool_contains(const pool *p, const void *address)
 
 size_t pool_largest_free(pool *p)
 {
-    enter(p);
+    pool_enter(p);
     size_t n = p->ops->largest_free ? p->ops->largest_free(p) : 0;
     pool_leave(p);
     return n;
@@ -219,7 +205,7 @@ size_t pool_largest_free(pool *p)
 
 size_t pool_free_bytes(pool *p)
 {
-    enter(p);
+    pool_enter(p);
     size_t n = p->ops->free_bytes ? p->ops->free_bytes(p) : 0;
     pool_leave(p);
     return n;
@@ -228,16 +214,10 @@ size_t pool_free_bytes(pool *p)
 size_t pool_size(pool *p, const void *block)
 {
     bool entered = try_enter(p);
-    size_t n =
-        entered ? size_now(p, block) : p->ops->size(p, block); /* of a live block: nobody is changing it */
+    size_t n = p->ops->size(p, block); /* of a live block: nobody is changing it */
     if (entered)
         pool_leave(p);
     return n;
-}
-
-size_t pool_size_of_new(pool *p, const void *block)
-{
-    return likely(p->sized == block) ? p->sized_bytes : pool_size(p, block);
 }
 
 pool_status pool_destroy(pool *p)
@@ -259,7 +239,7 @@ size_t pool_describe(pool *p, const void *block, char *out, size_t cap)
 
 bool pool_check(pool *p)
 {
-    enter(p);
+    pool_enter(p);
     bool sound = !p->ops->check || p->ops->check(p);
     pool_leave(p);
     return sound;
@@ -267,7 +247,7 @@ bool pool_check(pool *p)
 
 void pool_get_stats(pool *p, pool_stats *out)
 {
-    enter(p);
+    pool_enter(p);
     *out = p->counts;
     if (p->ops->stats)
         p->ops->stats(p, out);

@@ -108,8 +108,6 @@ struct pool {
     /* Counted by pool_* for the kinds that are not `heap`; written under the lock or by the one thread. */
     pool_stats counts;
     pool_stats *published; /* counts are copied here after each call; NULL: nowhere */
-    const void *sized;     /* block whose size was asked for last, NULL once anything may have changed it */
-    size_t sized_bytes;
 };
 
 /* Removed: its owner may still hold the pointer, and nothing may be asked of it. */
@@ -136,8 +134,6 @@ bool pool_contains(const pool *p, const void *address);
 size_t pool_largest_free(pool *p);
 size_t pool_free_bytes(pool *p);
 size_t pool_size(pool *p, const void *block);
-/* The same for a wrapper, of the block that its wrapped pool has just given: known from then. */
-size_t pool_size_of_new(pool *p, const void *block);
 pool_status pool_destroy(pool *p);
 size_t pool_report_leaks(pool *p);
 size_t pool_describe(pool *p, const void *block, char *out, size_t cap);

@@ -210,7 +210,6 @@ static size_t tracker_size(pool *p, const void *block)
     const uint32_t *at = page_map_find(&self(p)->pages, (uintptr_t)block);
     if (at)
         __builtin_prefetch(at, 1);
-    __builtin_prefetch(block, 1);
     return filter_size(p, block);
 }
 

@@ -92,7 +92,6 @@ struct world {
     uint32_t zone_blocks;
     uint64_t grown;    /* atomic: bytes of blocks ever in use, all zones */
     uint64_t taken;    /* atomic: bytes heaps have taken now, all heaps */
-    uint64_t dirty;    /* atomic: bytes of free blocks whose pages are still ours, all zones */
     uint64_t decay_ns; /* age at which free blocks go back to the system */
     bool huge_allowed;
     bool counts_bits; /* the processor has an instruction for it */
@@ -132,6 +131,11 @@ uint32_t zone_largest(zone *z);
 /* Invariants of the maps; false after a message. */
 bool zone_check(zone *z);
 
+/* Words of the bit tables that speak of what is carved. */
+INLINE uint32_t block_maps(const block *b)
+{
+    return (uint32_t)((b->carved + GRANULE * BITS_PER_MAP - 1) / (GRANULE * BITS_PER_MAP));
+}
 INLINE uint32_t block_number(const block *b)
 {
     return (uint32_t)(b - world.records);

@@ -166,7 +166,6 @@ static uint32_t extend(zone *z, uint32_t blocks, uint32_t align)
 static void count_dirty(zone *z, int32_t blocks)
 {
     relaxed_store(&z->dirty, z->dirty + (uint32_t)blocks);
-    __atomic_fetch_add(&world.dirty, (uint64_t)((int64_t)blocks * (int64_t)BLOCK_SIZE), __ATOMIC_RELAXED);
 }
 
 /* Takes blocks out of the maps; true when none was dirty. */

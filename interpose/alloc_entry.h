@@ -50,10 +50,8 @@ INLINE void *alloc_quick(const tag *g, size_t size)
    something; else NULL. */
 INLINE void *alloc_hit(entry_id entry, size_t size, uintptr_t ret, uintptr_t cfa)
 {
-    const thread *t = self;
-    const memo_entry *e = memo_last(t->memo, ret, cfa);
-    bool known = likely(e->quick == memo_key(ret, entry, t->top_key)) && likely(memo_matches_plain(e, cfa));
-    return known ? alloc_quick(&e->now, size) : NULL;
+    const memo_entry *e = caller_hit(self, entry, ret, cfa);
+    return likely(e != NULL) ? alloc_quick(&e->now, size) : NULL;
 }
 
 /* Returns from the enclosing entry with memory for its caller; `rest` is alloc_walked or what goes round it.

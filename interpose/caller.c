@@ -61,8 +61,8 @@ typedef struct caller_side {
 
 static caller_side *sides; /* atomic: list head */
 static lock resolve_lock = LOCK_INIT(RANK_UNWIND);
-static bool
-    unresolved; /* a child of fork, whose parent was resolving meanwhile: addresses are not looked up */
+/* A child of fork whose parent was resolving meanwhile: no address is looked up in it. */
+static bool unresolved;
 static char resolve_stack[RESOLVE_STACK] __attribute__((aligned(64)));
 
 /* --- once per return address, once per site ---------------------------------------------------------- */

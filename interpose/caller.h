@@ -37,13 +37,19 @@ register uintptr_t caller_rbp __asm__("rbp");
    return address stands below the CFA. */
 HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
 
+/* The entry that matched last from there at that depth, if it is this call's; NULL: it is to be searched. */
+INLINE const memo_entry *caller_hit(const thread *t, entry_id entry, uintptr_t ret, uintptr_t cfa)
+{
+    const memo_entry *e = memo_last(t->memo, ret, cfa);
+    bool known = likely(e->quick == memo_key(ret, entry, t->top_key)) && likely(memo_matches_plain(e, cfa));
+    return known ? e : NULL;
+}
+
 /* The tag for this call, never NULL. `t` may be cold_thread; `self` may be another thread afterwards. */
 INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_frame f)
 {
-    const memo_entry *e = memo_last(t->memo, f.ret, f.cfa);
-    if (likely(e->quick == memo_key(f.ret, entry, t->top_key)) && likely(memo_matches_plain(e, f.cfa)))
-        return &e->now;
-    return caller_tag_searched(t, entry, size, f.cfa, f.rbp);
+    const memo_entry *e = caller_hit(t, entry, f.ret, f.cfa);
+    return likely(e != NULL) ? &e->now : caller_tag_searched(t, entry, size, f.cfa, f.rbp);
 }
 
 /* From now on what nobody claims goes to this pool. */

@@ -89,6 +89,8 @@ static heap_thread *my_side(void)
 
 static pool_status free_owned(void *p)
 {
+    if (likely(world_owns(p)) && likely(relaxed_load(&block_of(p)->owner) != NULL))
+        return heap_free_cold(my_side(), p); /* a fragment: pools of fixed size live in runs */
     pool *fixed = pools_fixed_anywhere(p);
     if (unlikely(fixed != NULL)) {
         pool_status s = pool_free(fixed, p);
@@ -99,13 +101,6 @@ static pool_status free_owned(void *p)
 
 void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
 {
-    if (likely(world_owns(p)) && likely(!config_now.track)) {
-        int saved = errno;
-        bool freed = relaxed_load(&block_of(p)->owner) && heap_free_cold(my_side(), p) == POOL_OK;
-        errno = saved;
-        if (likely(freed))
-            return;
-    }
     if (!p)
         return;
     if (unlikely(aside_now.free) && !world_owns(p) && strcmp(call, "free") != 0) {

@@ -260,7 +260,8 @@ static bool memo_renew(caller_side *s, renewal how)
     if (larger)
         memo_copy(fresh, s->memo);
     else if (how != RENEW_EMPTY)
-        memo_copy_recent(fresh, s->memo);
+        memo_copy_recent(fresh, s->owner);
+    memo_forget_last(s->owner);
     s->spare = s->memo;
     s->settled = 0;
     s->memo = fresh;
@@ -281,16 +282,23 @@ static void remember(caller_side *s, uint64_t key, const walk *w, uintptr_t cfa,
         memo_insert(s->memo, key, w, cfa, top, g);
 }
 
+static void forget_all(caller_side *s)
+{
+    if (!memo_renew(s, RENEW_EMPTY)) {
+        memo_forget_last(s->owner);
+        memo_clear(s->memo);
+    }
+    s->chain.count = 0;
+}
+
 /* Forgets what an object closed meanwhile may have left. */
 static void refresh(caller_side *s)
 {
     uint64_t now = __atomic_load_n(&dl_epoch, __ATOMIC_SEQ_CST);
     if (likely(s->epoch == now))
         return;
-    if (!memo_renew(s, RENEW_EMPTY))
-        memo_clear(s->memo);
+    forget_all(s);
     sites_clear(s);
-    s->chain.count = 0;
     s->epoch = now;
 }
 
@@ -300,26 +308,38 @@ static bool current(const caller_side *s)
            __atomic_load_n(&dl_epoch, __ATOMIC_SEQ_CST) == s->epoch;
 }
 
+/* No look-up of one's own that begins after this finds anything: the key keeps it from the cells. */
+static void take_out(thread *t)
+{
+    relaxed_store(&t->call_key, MEMO_UNUSABLE);
+    relaxed_store(&t->memo, memo_dead);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Puts the memo back into use; a dlclose that begins at the same time either is seen here or takes it out. */
 static void give_back(thread *t)
 {
     if (config_now.verify)
         return;
     __atomic_store_n(&t->memo, t->caller->memo, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&t->call_key, memo_top_key(t->top), __ATOMIC_SEQ_CST);
     if (!current(t->caller))
-        t->memo = memo_dead;
+        take_out(t);
 }
 
 void caller_suspend(void)
 {
-    for (caller_side *s = __atomic_load_n(&sides, __ATOMIC_ACQUIRE); s; s = s->next)
-        __atomic_store_n(&s->owner->memo, memo_dead, __ATOMIC_SEQ_CST);
+    for (caller_side *s = __atomic_load_n(&sides, __ATOMIC_ACQUIRE); s; s = s->next) {
+        thread *t = s->owner;
+        __atomic_store_n(&t->call_key, MEMO_UNUSABLE, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&t->memo, memo_dead, __ATOMIC_SEQ_CST);
+    }
 }
 
 bool caller_thread_start(thread *t)
 {
     caller_side *s = os_map(sizeof *s);
-    t->memo = memo_dead;
+    take_out(t);
     t->caller = NULL;
     if (!s || !(s->memo = memo_create(0)))
         return false;
@@ -333,6 +353,12 @@ bool caller_thread_start(thread *t)
 }
 
 /* --- the slower halves of a look-up ------------------------------------------------------------------- */
+
+/* The key of a call, whether the memo is in use or not. */
+static uint64_t key_of(const thread *t, entry_id entry, caller_frame f)
+{
+    return memo_key(f.ret, entry, memo_top_key(t->top));
+}
 
 static unsigned depth_now(void)
 {
@@ -371,10 +397,10 @@ static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
     walk *w = &s->walk;
     uintptr_t claimer = 0;
     uint32_t top = t->top;
-    walk_inner(t, w, memo_depth(s->memo, memo_key(f.ret, entry, t->top_key)), entry, size, f);
+    walk_inner(t, w, memo_depth(s->memo, key_of(t, entry, f)), entry, size, f);
     const tag *g = walk_tag(t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool, 0);
     if (w->keep && current(s))
-        remember(s, memo_key(f.ret, entry, t->top_key), w, f.cfa, top, g);
+        remember(s, key_of(t, entry, f), w, f.cfa, top, g);
     int pool = w->more ? outer_pool(t, &w->next, w->frames, entry, size, &claimer) : RULE_NO_POOL;
     return pool == RULE_NO_POOL ? g : walk_tag(t, w, (uint32_t)pool, claimer);
 }
@@ -404,7 +430,7 @@ static void enter(thread *t, uintptr_t cfa)
 {
     t->busy++;
     t->caller->within = cfa;
-    t->memo = memo_dead;
+    take_out(t);
 }
 
 static void leave(thread *t)
@@ -426,9 +452,7 @@ COLD static bool interrupted(thread *t, uintptr_t cfa)
     caller_side *s = t->caller;
     if (!s || !s->within || cfa < s->within || !on_own_stack(t, cfa) || !on_own_stack(t, s->within))
         return true;
-    if (!memo_renew(s, RENEW_EMPTY))
-        memo_clear(s->memo);
-    s->chain.count = 0;
+    forget_all(s);
     s->within = 0;
     return --t->busy != 0;
 }
@@ -453,11 +477,11 @@ static const tag *tag_outer(thread *t, const memo_entry *e, entry_id entry, size
 HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
     uintptr_t ret = *(const stack_word *)(cfa - 8);
-    uint64_t key = memo_key(ret, entry, t->top_key);
-    const memo_entry *e = memo_last(t->memo, ret, cfa);
-    if (e->quick != (key ^ MEMO_SPECIAL) || !memo_matches(e, cfa, rbp, t->top)) {
+    uint64_t key = memo_key(ret, entry, t->call_key);
+    const memo_entry *e = memo_last(t, ret, cfa);
+    if (!e || e->quick != (key ^ MEMO_SPECIAL) || !memo_matches(e, cfa, rbp, t->top)) {
         memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
-        e = memo_find_again(t->memo, key, &q);
+        e = memo_find_again(t, t->memo, key, &q);
     }
     if (unlikely(!e))
         return caller_tag_cold(t, entry, size, cfa, rbp);
@@ -468,9 +492,8 @@ HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintp
 static const tag *remembered(thread *t, entry_id entry, size_t size, caller_frame f)
 {
     memo_query q = {f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
-    memo *m = t->caller->memo;
     const memo_entry *e =
-        current(t->caller) ? memo_find_again(m, memo_key(f.ret, entry, t->top_key), &q) : NULL;
+        current(t->caller) ? memo_find_again(t, t->caller->memo, key_of(t, entry, f), &q) : NULL;
     return e ? entry_tag(t, e, entry, size, f) : NULL;
 }
 
@@ -500,7 +523,7 @@ static const tag *unwalked(thread *t, entry_id entry, caller_frame f)
     w->pool = RULE_NO_POOL;
     w->uses_rbp = w->more = w->loose = false;
     if (current(t->caller))
-        remember(t->caller, memo_key(f.ret, entry, t->top_key), w, f.cfa, t->top, g);
+        remember(t->caller, key_of(t, entry, f), w, f.cfa, t->top, g);
     return g;
 }
 
@@ -573,7 +596,7 @@ void caller_describe(thread *t, caller_frame f, char *out, size_t cap)
 
 void caller_boot(void)
 {
-    cold_thread.memo = memo_dead;
+    take_out(&cold_thread);
 }
 
 void caller_fork_locks(lock_visit *visit)

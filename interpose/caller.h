@@ -40,8 +40,9 @@ HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintp
 /* The entry that matched last from there at that depth, if it is this call's; NULL: it is to be searched. */
 INLINE const memo_entry *caller_hit(const thread *t, entry_id entry, uintptr_t ret, uintptr_t cfa)
 {
-    const memo_entry *e = memo_last(t->memo, ret, cfa);
-    bool known = likely(e->quick == memo_key(ret, entry, t->top_key)) && likely(memo_matches_plain(e, cfa));
+    const memo_entry *e = memo_last(t, ret, cfa);
+    bool known = likely(e != NULL) && likely(e->quick == memo_key(ret, entry, t->call_key)) &&
+                 likely(memo_matches_plain(e, cfa));
     return known ? e : NULL;
 }
 
@@ -55,8 +56,12 @@ INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_fram
 /* From now on what nobody claims goes to this pool. */
 INLINE void caller_set_top(thread *t, uint32_t pool)
 {
+    uint64_t now = relaxed_load(&t->call_key);
     t->top = pool;
-    t->top_key = memo_top_key(pool);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    while (now != MEMO_UNUSABLE && !__atomic_compare_exchange_n(&t->call_key, &now, memo_top_key(t->top), false,
+                                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue; /* another thread suspends this one's cells at the same time */
 }
 
 /* Walks out from a frame, at most `max` return addresses; for reports of misuse and tracking. Cold. */

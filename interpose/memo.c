@@ -10,6 +10,8 @@
 #include "memo_private.h"
 #include "os.h"
 
+#include <string.h>
+
 enum { HEADS_LOG = 9, HEADS = 1 << HEADS_LOG, INDEX = 1024, ENTRY_BYTES = 48 << 10, OTHERS = 4, STEPS = 32 };
 
 union memo_nothing memo_nothing = {
@@ -135,37 +137,56 @@ static bool differs(const memo_entry *e, const memo_query *q, unlike *out)
     return e->top != MEMO_ANY_TOP && e->top != q->top;
 }
 
-INLINE uint32_t *cell_for(memo *m, size_t at, uint64_t word)
+INLINE const memo_entry **cell_at(thread *t, size_t bytes)
 {
-    size_t by_word = (size_t)((word * MEMO_MIX) >> 40) * sizeof(uint32_t);
-    return &m->quick[((at + by_word) & ((MEMO_QUICK - 1) * sizeof(uint32_t))) / sizeof(uint32_t)];
+    return (const memo_entry **)((char *)t->cell + (bytes & MEMO_CELL_MASK));
+}
+
+INLINE const memo_entry **cell_for(thread *t, size_t at, uint64_t word)
+{
+    return cell_at(t, at + (size_t)((word * MEMO_MIX) >> 40) * sizeof(memo_entry *));
 }
 
 static bool same_call(const memo_entry *e, uint64_t key)
 {
-    return ((e->quick ^ key) & ~MEMO_SPECIAL) == 0;
+    return e && ((e->quick ^ key) & ~MEMO_SPECIAL) == 0;
 }
 
-HOT const memo_entry *memo_find_again(memo *m, uint64_t key, const memo_query *q)
+/* A signal handler that came in meanwhile may have put another memo in this one's place and forgotten its
+   entries: then none of this one's is kept. While the thread is busy no handler does. */
+static void keep_last(thread *t, const memo *m, const memo_entry **cell, const memo_entry *e)
+{
+    relaxed_store(cell, e);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (unlikely(relaxed_load(&t->memo) != m) && !t->busy)
+        relaxed_store(cell, NULL);
+}
+
+HOT const memo_entry *memo_find_again(thread *t, memo *m, uint64_t key, const memo_query *q)
 {
     size_t at = memo_cell_at(*(const stack_word *)(q->cfa - 8), q->cfa);
-    uint32_t *cell = &m->quick[at / sizeof(uint32_t)];
-    const memo_entry *last = entry_at(m, *cell), *e;
+    const memo_entry **cell = cell_at(t, at);
+    const memo_entry *last = *cell, *e;
     if (!same_call(last, key)) {
         e = find(m, key, q);
     } else {
         unlike d;
         if (memo_matches(last, q->cfa, q->rbp, q->top) || !differs(last, q, &d))
             return last;
-        e = entry_at(m, *cell_for(m, at, d.word));
+        e = *cell_for(t, at, d.word);
         if (!same_call(e, key) || !memo_matches(e, q->cfa, q->rbp, q->top))
             e = find(m, key, q);
         if (e)
-            *cell_for(m, at, d.expected) = *cell;
+            keep_last(t, m, cell_for(t, at, d.expected), last);
     }
     if (likely(e != NULL))
-        *cell = (uint32_t)((uintptr_t)e - (uintptr_t)m);
+        keep_last(t, m, cell, e);
     return e;
+}
+
+void memo_forget_last(thread *t)
+{
+    memset(t->cell, 0, sizeof t->cell);
 }
 
 /* --- regions ---------------------------------------------------------------------------------------------

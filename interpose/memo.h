@@ -4,11 +4,12 @@
  * to. A look-up re-reads those words; when all are as they were the unwinder would read the same and give
  * the same answer, so the answer is exact, not likely.
  *
- *   region:  header | quick (by return address and CFA) | heads (by return address and entry)
- *            | index (by discriminating words) | entries
+ *   thread:  cells (by return address and CFA)
+ *   region:  header | heads (by return address and entry) | index (by discriminating words) | entries
  *
  * A call most often comes from the same place at the same depth with the same stack as the last time, so the
- * entry that matched then is tried first: one table, no choice to make. Where that fails, heads choose.
+ * entry that matched then is tried first: a cell of the thread's own struct leads to it, because what the
+ * hottest path waits for is one load after the other. Where that fails, heads choose.
  *
  * A head says what tells the stacks of one call apart:
  *   DIRECT  the call alone decides                      MONO   one stack seen so far: compare with it
@@ -38,7 +39,7 @@ enum { MEMO_RBP_REGISTER = 0xffff, MEMO_RBP_LOST = 0xfffe };
 typedef uint16_t memo_place;
 #define MEMO_RELATIVE 0x8000u
 #define MEMO_SPECIAL  ((uint64_t)1 << 62) /* in a `quick` */
-#define MEMO_QUICK    2048                /* cells of the first table */
+#define MEMO_UNUSABLE ((uint64_t)1 << 61) /* in a key: no entry has it */
 
 typedef struct memo_group {
     memo_place at[4];
@@ -84,8 +85,6 @@ typedef struct memo_head {
 } __attribute__((aligned(64))) memo_head;
 
 struct memo {
-    char none[sizeof(memo_entry)];    /* zero: the entry an empty cell leads to */
-    uint32_t quick[MEMO_QUICK];       /* entry that matched last, bytes from the region; 0 none */
     uint64_t head_mask;               /* bytes from head[0] that a number may have: the last one's */
     uint32_t head_shift, index_shift; /* 64 - log2 of the sizes */
     uint32_t *index;                  /* entry, bytes from the region; 0 none */
@@ -98,7 +97,7 @@ struct memo {
 } __attribute__((aligned(64)));
 typedef struct memo memo;
 
-/* Finds nothing; for threads that have no memo at the moment. */
+/* Finds nothing; for threads whose memo is out of use. */
 union memo_nothing {
     memo none;
     char room[sizeof(memo) + 2 * sizeof(memo_head)];
@@ -108,12 +107,12 @@ extern HIDDEN union memo_nothing memo_nothing;
 
 #define MEMO_MIX 0x9e3779b97f4a7c15u
 
-/* Bits 0..2 the entry, 3..50 the return address, 51.. the pool on top of the pool stack (thread.top_key):
+/* Bits 0..2 the entry, 3..50 the return address, 51.. the pool on top of the pool stack (thread.call_key):
    with another pool on top, calls that nobody claims are other calls. Bit 63: the key of a SPLIT head's
    child. */
-INLINE uint64_t memo_key(uintptr_t ret, entry_id entry, uint64_t top_key)
+INLINE uint64_t memo_key(uintptr_t ret, entry_id entry, uint64_t call_key)
 {
-    return ((uint64_t)ret << 3) + (uint64_t)entry + top_key;
+    return ((uint64_t)ret << 3) + (uint64_t)entry + call_key;
 }
 
 INLINE uint64_t memo_top_key(uint32_t top)
@@ -204,17 +203,19 @@ INLINE bool memo_matches(const memo_entry *e, uintptr_t cfa, uintptr_t rbp, uint
            (unlikely(e->special) ? memo_matches_special(e, cfa, rbp) : memo_matches_plain(e, cfa));
 }
 
-/* The cell for a call from `ret`: both numbers as they are, so that neighbours get different ones. */
+#define MEMO_CELL_MASK ((MEMO_CELLS - 1) * sizeof(memo_entry *))
+
+/* The cell for a call from `ret`, in bytes: both numbers as they are, so that neighbours get different ones.
+ */
 INLINE size_t memo_cell_at(uintptr_t ret, uintptr_t cfa)
 {
-    return (ret * sizeof(uint32_t) + cfa) & ((MEMO_QUICK - 1) * sizeof(uint32_t));
+    return (ret * sizeof(memo_entry *) + cfa) & MEMO_CELL_MASK;
 }
 
-/* The entry to try first; its `quick` tells whether it is the call's. */
-INLINE const memo_entry *memo_last(const memo *m, uintptr_t ret, uintptr_t cfa)
+/* The entry to try first; its `quick` tells whether it is the call's. NULL: none. */
+INLINE const memo_entry *memo_last(const thread *t, uintptr_t ret, uintptr_t cfa)
 {
-    uint32_t offset = *(const uint32_t *)((const char *)m->quick + memo_cell_at(ret, cfa));
-    return (const memo_entry *)((const char *)m + offset);
+    return *(const memo_entry *const *)((const char *)t->cell + memo_cell_at(ret, cfa));
 }
 
 /* The head of a key, or NULL. */
@@ -247,7 +248,7 @@ typedef struct memo_query {
 /* The entry that matches a call which the entry of the last time is not known to match; NULL: not known. From
    then on it is the one to try first, and the one before it the one to try for stacks that differ in the same
    word. */
-const memo_entry *memo_find_again(memo *m, uint64_t key, const memo_query *q);
+const memo_entry *memo_find_again(thread *t, memo *m, uint64_t key, const memo_query *q);
 
 /* The frame that the walk of a matching entry goes on from. */
 INLINE walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
@@ -269,8 +270,10 @@ unsigned memo_depth(memo *m, uint64_t key);
 memo *memo_create(unsigned level);
 /* Copies what `from` knows. */
 void memo_copy(memo *to, const memo *from);
-/* Copies what matched last, as far as half of the room; `from` is on its way out. */
-void memo_copy_recent(memo *to, memo *from);
+/* Copies what the thread's cells lead to, which is what matched last, as far as half of the room. */
+void memo_copy_recent(memo *to, thread *t);
+/* Empties the cells: before the memo they lead into is out of use. */
+void memo_forget_last(thread *t);
 void memo_destroy(memo *m);
 unsigned memo_level(const memo *m);
 /* Forgets everything. */

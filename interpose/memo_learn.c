@@ -482,12 +482,12 @@ void memo_copy(memo *to, const memo *from)
     }
 }
 
-void memo_copy_recent(memo *to, memo *from)
+void memo_copy_recent(memo *to, thread *t)
 {
     uint32_t half = to->entries + (to->limit - to->entries) / 2;
-    for (unsigned i = 0; i < MEMO_QUICK && to->used < half; i++) {
-        memo_entry *e = entry_at(from, from->quick[i]);
-        if (!from->quick[i] || e->head == NO_HEAD)
+    for (unsigned i = 0; i < MEMO_CELLS && to->used < half; i++) {
+        memo_entry *e = (memo_entry *)t->cell[i];
+        if (!e || e->head == NO_HEAD)
             continue;
         copy_entry(to, e);
         e->head = NO_HEAD; /* it may stand in several cells */

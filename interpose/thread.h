@@ -10,9 +10,11 @@
 #include "heap.h"
 #include "publish.h"
 
-#define POOLS_MAX STATS_POOLS
+#define POOLS_MAX  STATS_POOLS
+#define MEMO_CELLS 2048
 
 struct memo;
+struct memo_entry;
 struct tally_map;
 
 /* What a known caller comes to, for one thread: where to take memory and where to count it. */
@@ -27,9 +29,11 @@ typedef struct thread {
     uintptr_t stack_lo, stack_hi; /* caller.c: readable stack the last sp was found in */
     uint32_t busy;                /* > 0: inside our own cold code; a miss then gives base[System] */
     uint32_t id;                  /* slot, reused after the thread has ended */
-    uint64_t top_key;             /* api.c: memo_top_key(top) */
+    uint64_t call_key;            /* caller.c: memo_top_key(top), or MEMO_UNUSABLE; a thread that closes an
+                                     object sets the latter too */
     uint32_t top;                 /* api.c: pool on top of this thread's pool stack, 0 Global */
     struct caller_side *caller;   /* caller.c: what it keeps for look-ups; NULL: no memory for it */
+    const struct memo_entry *cell[MEMO_CELLS]; /* memo.c: entry that matched last, or NULL */
     tag base[POOLS_MAX];          /* per pool: calls without a stack; front NULL until thread_tag asks */
     struct tally_map *tallies;    /* site -> this thread's tally */
     tally_stock stock;            /* publish.h */

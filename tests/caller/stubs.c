@@ -14,7 +14,7 @@
 static stats_header header = {.site_max = 1u << 30};
 stats_header *published = &header;
 config config_now = {.depth = 32};
-thread cold_thread = {.memo = memo_dead};
+thread cold_thread = {.memo = memo_dead, .call_key = MEMO_UNUSABLE};
 __thread thread *self __attribute__((tls_model("initial-exec"))) = &cold_thread;
 
 enum { SITES = 1 << 17, INDEX = 1 << 19 };

@@ -24,7 +24,8 @@
 
 enum { HEAD_FREES = 1024, FULL_PART = 32 /* of a block's fragments */ };
 
-struct block no_block = {.free = (void *)1};
+void *const no_fragment;
+struct block no_block = {.free = FREE_END};
 void (*heap_over_hook)(heap *h, size_t size);
 void (*heap_overwritten_hook)(heap *h, void *fragment);
 void (*heap_full_hook)(pool *p, size_t size);
@@ -233,7 +234,7 @@ void front_unlink(front *f, block *b)
 static bool bring_forward(front *f, block *head)
 {
     block *b = head->next;
-    while (b && IS_FREE_END(b->free))
+    while (b && b->free == FREE_END)
         b = b->next;
     if (!b)
         return false;
@@ -259,7 +260,7 @@ void front_unretire(front *f)
 {
     for (block *b = f->full, *next; b; b = next) {
         next = b->next;
-        if (IS_FREE_END(b->free))
+        if (b->free == FREE_END)
             continue;
         front_unlink(f, b);
         front_link(f, b);
@@ -307,8 +308,9 @@ void front_release_spares(front *f)
 }
 
 /* An empty block goes, but for the head of its bin: a lone pair of calls would have a new one each time. */
-void heap_look(block *b)
+void heap_look(const void *p)
 {
+    block *b = block_of(p);
     front *f = b->front;
     uint32_t used = count_block(b);
     if (b->full) {
@@ -351,7 +353,7 @@ static heap *carve(block *b, bool last)
     char *start = block_start(b), *p = start + b->carved, *final = start + end - b->size;
     for (; p < final; p += b->size)
         *(void **)p = p + b->size;
-    *(void **) final = FREE_END(start);
+    *(void **) final = FREE_END;
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* fresh pages are where signals come in */
     b->free = start + b->carved;
     relaxed_store(&b->carved, end);
@@ -387,7 +389,7 @@ static block *fresh_block(front *f, unsigned c)
     if (!b)
         return NULL;
     uint32_t size = (uint32_t)class_size(c);
-    b->free = FREE_END(block_start(b));
+    b->free = FREE_END;
     b->counted = 0;
     b->carved = 0;
     b->size = size;
@@ -405,7 +407,8 @@ static block *fresh_block(front *f, unsigned c)
 
 static bool overwritten(const block *b)
 {
-    return leaves_block(b->free, *(void **)b->free);
+    void *next = *(void **)b->free;
+    return leaves_block(b->free, next) && next != FREE_END;
 }
 
 /* The program wrote into freed memory: what hangs behind the first fragment cannot be trusted, and is lost.
@@ -414,7 +417,7 @@ static void drop_list(block *b)
 {
     if (heap_overwritten_hook)
         heap_overwritten_hook(b->front->heap, b->free);
-    b->free = FREE_END(block_start(b));
+    b->free = FREE_END;
 }
 
 /* A block of class c with something free at the head of the bin; NULL: no memory, or *refuser. */
@@ -426,9 +429,9 @@ static block *ready_block(front *f, unsigned c, bool last, heap **refuser)
         block *b = f->bin[c];
         if (b == &no_block && !(b = fresh_block(f, c)))
             return NULL;
-        if (IS_FREE_END(b->free) && relaxed_load(&b->in_remote) && heap_take_pending(b))
+        if (b->free == FREE_END && relaxed_load(&b->in_remote) && heap_take_pending(b))
             continue; /* the look that came with it may have taken the block away */
-        if (!IS_FREE_END(b->free)) {
+        if (b->free != FREE_END) {
             if (likely(!overwritten(b)))
                 return b;
             drop_list(b);

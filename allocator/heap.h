@@ -7,9 +7,9 @@
  *   block   record of 64 KiB (world.h): fragment list, used, owner
  *
  * A front's bins always point at a block: with nothing to give it is `no_block`, whose list is empty, so that
- * malloc has one size test and one list test. The end of a fragment list is FREE_END of the block, an odd
- * address inside the block, so that one comparison with the fragment before also shows a link that the
- * program has overwritten after free.
+ * malloc has one size test and one list test: the end of a fragment list is a word of no block which leads
+ * nowhere (FREE_END), so that one comparison shows both an empty list and a link that the program has
+ * overwritten after free.
  *
  * Invariants: (1) only the owner touches line 0 of a block's record (but `quick`, which others may clear) and
  * its fragments' links; (2) fragments in use = live bits of the block, pending ones included; (3) every block
@@ -77,8 +77,10 @@ typedef struct heap_thread {
 
 enum thread_state { THREAD_RUNNING, THREAD_PARKED, THREAD_LOST /* another process's after fork */ };
 
-#define FREE_END(start) ((void *)((uintptr_t)(start) | 1))
-#define IS_FREE_END(p)  ((uintptr_t)(p)&1)
+/* The end of every fragment list: a word that leads nowhere, so that following it fails the same test as a
+   link that the program has overwritten. */
+extern void *const no_fragment HIDDEN;
+#define FREE_END ((void *)&no_fragment)
 
 extern struct block no_block HIDDEN;
 
@@ -118,8 +120,8 @@ void *front_alloc_zero(front *f, size_t size);
 
 /* Frees whatever the fast path did not; p lies in the world. Says what the pointer was. */
 pool_status heap_free_cold(heap_thread *me, void *p);
-/* Looks at a block whose frees have come to until_look. */
-void heap_look(struct block *b);
+/* Looks at the block of p, a fragment just freed, whose frees have come to until_look. */
+void heap_look(const void *p);
 /* Usable bytes of a live block, 0: it is none. */
 size_t heap_usable(const void *p);
 /* Resizes; the block stays in its own pool. NULL: nothing changed and t->status tells why. */
@@ -160,10 +162,17 @@ INLINE uintptr_t granule_number(const void *p)
     return offset >> GRANULE_SHIFT | offset << (64 - GRANULE_SHIFT);
 }
 
+/* A word of a bit table to read and then to write. The second use names the table anew: compilers would add
+   up the address of both beforehand, where two addressing modes cost nothing. */
+#define TABLE_ANEW(table) __asm__("" : "+r"(table))
+
 INLINE void mark_live(const void *p)
 {
-    uint64_t *live = (uint64_t *)world.live_from_zero + map_of((uintptr_t)p);
-    relaxed_store(live, relaxed_load(live) | bit_of((uintptr_t)p));
+    uint64_t *table = (uint64_t *)world.live_from_zero;
+    size_t word = map_of((uintptr_t)p);
+    uint64_t live = relaxed_load(&table[word]) | bit_of((uintptr_t)p);
+    TABLE_ANEW(table);
+    relaxed_store(&table[word], live);
 }
 
 /* Whether a link leads out of its block: then the program has overwritten it. */
@@ -175,12 +184,11 @@ INLINE bool leaves_block(const void *p, const void *next)
 /* A fragment, or NULL: the block has none at hand, call front_alloc_cold. */
 INLINE void *block_pop(struct block *b)
 {
-    void *p = b->free;
-    if (unlikely(IS_FREE_END(p)))
-        return NULL;
-    void *next = *(void **)p;
-    if (unlikely(leaves_block(p, next)))
-        return NULL;
+    void *p = b->free, *next = *(void **)p;
+    if (unlikely(leaves_block(p, next))) {
+        if (next != FREE_END)
+            return NULL;
+    }
     b->free = next;
     mark_live(p);
     return p;
@@ -203,14 +211,15 @@ INLINE void *front_alloc(front *f, size_t size)
    False: it is none that lives, nothing done. */
 INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
 {
-    uint64_t *word = &world.live[g / BITS_PER_MAP], live = relaxed_load(word);
+    uint64_t *table = world.live, live = relaxed_load(&table[g / BITS_PER_MAP]);
     if (unlikely(!bit_taken(&live, g)))
         return false;
-    relaxed_store(word, live);
+    TABLE_ANEW(table);
+    relaxed_store(&table[g / BITS_PER_MAP], live);
     *(void **)p = b->free;
     b->free = p;
     if (unlikely(relaxed_down(&b->until_look)))
-        heap_look(b);
+        heap_look(p);
     return true;
 }
 

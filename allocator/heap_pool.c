@@ -286,7 +286,7 @@ static bool check_block(const block *b)
     uint32_t live = 0, listed = 0, carved = b->carved / b->size;
     for (uint32_t w = 0; w < BLOCK_MAPS; w++)
         live += (uint32_t)__builtin_popcountll(map[w]);
-    for (const char *p = b->free; !IS_FREE_END(p); p = *(char *const *)p) {
+    for (const char *p = b->free; p != FREE_END; p = *(char *const *)p) {
         size_t within = (size_t)(p - start);
         if (within >= b->carved || within % b->size)
             return bad(b, "a free fragment lies where none can");

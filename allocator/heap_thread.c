@@ -76,7 +76,7 @@ bool heap_take_pending(block *b)
         if (relaxed_load(&map[w]))
             n += take_word(b, start, w);
     if (n && relaxed_add(&b->until_look, -(int32_t)n) <= 0)
-        heap_look(b);
+        heap_look(start);
     return n != 0;
 }
 

@@ -43,7 +43,7 @@ struct heap_thread;
 
 /* One block. Written by: O the owning thread, Z whoever holds the zone lock, R anybody, atomically. */
 typedef struct block {
-    void *free;                /* O next free fragment; FREE_END of this block: none */
+    void *free;                /* O next free fragment; FREE_END: none */
     struct heap_thread *quick; /* the owner, whose frees are quick; NULL: see what is pending first (R) */
     int32_t until_look;        /* O frees until one looks at the block */
     uint32_t size;             /* O bytes of a fragment */

@@ -34,8 +34,8 @@ INLINE void *tally_alloc(const tag *g, void *p, size_t size)
 }
 
 /* The whole of an allocation; where alloc_hit gives NULL, by a tail call, so that the hot path saves no
-   register and moves no argument. */
-HOT NOINLINE void *alloc_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
+   register, and with the size first, so that it moves no argument. */
+HOT NOINLINE void *alloc_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry);
 
 /* Memory for a known tag; NULL: the hot path cannot. */
 INLINE void *alloc_quick(const tag *g, size_t size)
@@ -59,7 +59,7 @@ INLINE void *alloc_hit(entry_id entry, size_t size, uintptr_t ret, uintptr_t cfa
 #define RETURN_ALLOC(entry, size, rest)                                                                      \
     do {                                                                                                     \
         void *hit_ = alloc_hit(entry, size, CALLER_RET(), CALLER_CFA());                                     \
-        return likely(hit_ != NULL) ? hit_ : rest(entry, size, CALLER_CFA(), CALLER_RBP());                  \
+        return likely(hit_ != NULL) ? hit_ : rest(size, CALLER_CFA(), CALLER_RBP(), entry);                  \
     } while (0)
 
 /* Frees for the caller of the enclosing entry, by a tail call. */

@@ -59,8 +59,8 @@ INLINE void caller_set_top(thread *t, uint32_t pool)
     uint64_t now = relaxed_load(&t->call_key);
     t->top = pool;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    while (now != MEMO_UNUSABLE && !__atomic_compare_exchange_n(&t->call_key, &now, memo_top_key(t->top), false,
-                                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (now != MEMO_UNUSABLE && !__atomic_compare_exchange_n(&t->call_key, &now, memo_top_key(t->top),
+                                                                false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue; /* another thread suspends this one's cells at the same time */
 }
 

@@ -66,9 +66,9 @@ COLD static void *new_failed(entry_id entry, size_t size, size_t align, caller_f
     fatal("operator new of %zu bytes failed, and there is no C++ runtime to throw bad_alloc", size);
 }
 
-NOINLINE static void *new_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
+NOINLINE static void *new_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry)
 {
-    void *p = alloc_walked(entry, size, cfa, rbp);
+    void *p = alloc_walked(size, cfa, rbp, entry);
     caller_frame f = {((const uintptr_t *)cfa)[-1], cfa, rbp};
     return likely(p != NULL) ? p : new_failed(entry, size, GRANULE, f);
 }
@@ -116,14 +116,14 @@ EXPORT void *_ZnamSt11align_val_t(size_t size, size_t align)
 EXPORT void *_ZnwmRKSt9nothrow_t(size_t size, const void *tag)
 {
     void *p = alloc_hit(ENTRY_NEW, size, CALLER_RET(), CALLER_CFA());
-    p = likely(p != NULL) ? p : alloc_walked(ENTRY_NEW, size, CALLER_CFA(), CALLER_RBP());
+    p = likely(p != NULL) ? p : alloc_walked(size, CALLER_CFA(), CALLER_RBP(), ENTRY_NEW);
     return likely(p != NULL) ? p : nothrow_failed("_ZnwmRKSt9nothrow_t", size, tag);
 }
 
 EXPORT void *_ZnamRKSt9nothrow_t(size_t size, const void *tag)
 {
     void *p = alloc_hit(ENTRY_NEW_ARRAY, size, CALLER_RET(), CALLER_CFA());
-    p = likely(p != NULL) ? p : alloc_walked(ENTRY_NEW_ARRAY, size, CALLER_CFA(), CALLER_RBP());
+    p = likely(p != NULL) ? p : alloc_walked(size, CALLER_CFA(), CALLER_RBP(), ENTRY_NEW_ARRAY);
     return likely(p != NULL) ? p : nothrow_failed("_ZnamRKSt9nothrow_t", size, tag);
 }
 

@@ -66,7 +66,7 @@ void *malloc_cold(const tag *g, size_t size)
     return counted(g, front_alloc_aligned(g->front, size, GRANULE), size);
 }
 
-void *alloc_walked(entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp)
+void *alloc_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry)
 {
     const tag *g = caller_tag_searched(self, entry, size, cfa, rbp);
     void *p = alloc_quick(g, size);
@@ -277,7 +277,7 @@ EXPORT void *calloc(size_t count, size_t each)
 COLD static void *realloc_odd(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
     if (!p)
-        return alloc_walked(ENTRY_REALLOC, size, cfa, rbp);
+        return alloc_walked(size, cfa, rbp, ENTRY_REALLOC);
     if (!heap_free_fast(&self->heap, p))
         free_cold(p, cfa, rbp, "realloc");
     return NULL;

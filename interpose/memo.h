@@ -209,7 +209,7 @@ INLINE bool memo_matches(const memo_entry *e, uintptr_t cfa, uintptr_t rbp, uint
  */
 INLINE size_t memo_cell_at(uintptr_t ret, uintptr_t cfa)
 {
-    return (ret * sizeof(memo_entry *) + cfa) & MEMO_CELL_MASK;
+    return (ret * 4 + cfa) & MEMO_CELL_MASK;
 }
 
 /* The entry to try first; its `quick` tells whether it is the call's. NULL: none. */

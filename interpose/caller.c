@@ -14,6 +14,7 @@
 #include "dl.h"
 #include "fmt.h"
 #include "lock.h"
+#include "meta.h"
 #include "onstack.h"
 #include "os.h"
 #include "publish.h"
@@ -34,7 +35,8 @@ enum {
     SITES_MAX = 1 << 17, /* and at most */
     SITE_FRAMES = 8,     /* inner frames that name a site */
     SETTLED = 1000,      /* entries after which a memo that was outgrown is given back */
-    TAGS_MAPPED = 256,   /* tags made at a time */
+    TAGS_FIRST = 32,     /* tags a thread is given first, */
+    TAGS_MAPPED = 256,   /* and later */
     RESOLVE_STACK = 256 << 10
 };
 
@@ -55,8 +57,8 @@ typedef struct caller_side {
     uint32_t site_mask, site_count;
     tag *tags, *tags_end; /* free ones */
     uint32_t foreign;     /* misses on stacks that are not the thread's own */
+    walk walk; /* before the chain: what most threads need of all this is its first pages */
     chain chain;
-    walk walk;
 } caller_side;
 
 static caller_side *sides; /* atomic: list head */
@@ -159,13 +161,14 @@ static known_site *site_cell(known_site *sites, uint32_t mask, uint64_t key)
 static bool sites_grow(caller_side *s)
 {
     uint32_t cells = s->sites ? (s->site_mask + 1) * 2 : SITES_FIRST;
-    known_site *sites = cells > SITES_MAX ? NULL : os_map(cells * sizeof *sites);
+    size_t bytes = cells * sizeof(known_site);
+    known_site *sites = cells > SITES_MAX ? NULL : s->sites ? os_map(bytes) : meta_alloc(bytes);
     if (!sites)
         return false;
     for (uint32_t i = 0; s->sites && i <= s->site_mask; i++)
         if (s->sites[i].key)
             *site_cell(sites, cells - 1, s->sites[i].key) = s->sites[i];
-    if (s->sites)
+    if (s->sites && s->site_mask + 1 > SITES_FIRST)
         os_unmap(s->sites, (s->site_mask + 1) * sizeof *sites);
     s->sites = sites;
     s->site_mask = cells - 1;
@@ -182,11 +185,13 @@ static void sites_clear(caller_side *s)
 static const tag *tag_keep(caller_side *s, tag g)
 {
     if (s->tags == s->tags_end) {
-        tag *more = os_map(TAGS_MAPPED * sizeof *more);
+        bool first = !s->tags;
+        unsigned count = first ? TAGS_FIRST : TAGS_MAPPED;
+        tag *more = first ? meta_alloc(count * sizeof *more) : os_map(count * sizeof *more);
         if (!more)
             return NULL;
         s->tags = more;
-        s->tags_end = more + TAGS_MAPPED;
+        s->tags_end = more + count;
     }
     *s->tags = g;
     return s->tags++;

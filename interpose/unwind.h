@@ -52,8 +52,8 @@ typedef struct walk {
     uint64_t rbp;
     walk_point next;       /* with more: the first frame not looked at */
     uintptr_t next_rbp_at; /* where next.rbp was saved; 0 still in the register */
-    uintptr_t pcs[WALK_FRAMES];
     walk_word word[WALK_WORDS];
+    uintptr_t pcs[WALK_FRAMES]; /* last: seldom more than the first page of this is touched */
 } walk;
 
 /* Finds out what pc_find does not know; the answer may be left in *scratch. */

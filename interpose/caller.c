@@ -57,7 +57,7 @@ typedef struct caller_side {
     uint32_t site_mask, site_count;
     tag *tags, *tags_end; /* free ones */
     uint32_t foreign;     /* misses on stacks that are not the thread's own */
-    walk walk; /* before the chain: what most threads need of all this is its first pages */
+    walk walk;            /* before the chain: what most threads need of all this is its first pages */
     chain chain;
 } caller_side;
 

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * publish_rows.c - see publish.h: the rows of the published mapping. Strings, modules, frames and sites are
- * each kept once; open-addressing indexes in private memory find them again. An index that cannot be had
+ * each kept once; indexes in private memory (row_index.h) find them again. An index that cannot be had
  * only costs its table: no frames then, and every site is its pool's base site.
  *
- * Invariants: (1) a row is complete before its count is raised; (2) an index cell is 0 or row + 1; (3) an
- * index has at least twice the cells its table has rows, so a search ends.
+ * Invariant: a row is complete before its count is raised.
  * Locking: the resolve lock of the caller, but publish_tally (lock-free) and publish_pool (registry lock).
  * Cost: a known site costs one probe a frame and one for the site.
  */
 #include "publish.h"
+#include "meta.h"
 #include "os.h"
+#include "row_index.h"
 
 #include <string.h>
-
-typedef struct row_index {
-    uint32_t *cells;
-    uint32_t mask; /* cells - 1 */
-} row_index;
 
 /* What an address was found to be; forgotten when objects come or go. */
 typedef struct known_address {
@@ -26,23 +22,9 @@ typedef struct known_address {
     uint32_t generation;
 } known_address;
 
-#define KNOWN 16384 /* cells of the cache of addresses, a power of two */
+enum { KNOWN_FIRST = 512, KNOWN_MAX = 16384 }; /* cells of the cache of addresses, powers of two */
 
-static row_index strings, modules, frames, sites;
-static known_address *known;
 static uint32_t generation;
-
-static bool index_make(row_index *x, uint32_t rows)
-{
-    if (x->cells)
-        return true;
-    if (!rows)
-        return false;
-    uint32_t cells = 1u << (log2_floor(rows) + 2);
-    x->cells = os_map(cells * sizeof *x->cells);
-    x->mask = cells - 1;
-    return x->cells != NULL;
-}
 
 static uint64_t mix(uint64_t h)
 {
@@ -65,29 +47,57 @@ static void count_to(uint32_t *count, uint32_t value)
     __atomic_store_n(count, value, __ATOMIC_RELEASE);
 }
 
+static uint64_t string_hash(uint32_t offset)
+{
+    const char *text = stats_string(published, offset);
+    return hash_bytes(text, strlen(text) + 1);
+}
+
+static uint64_t module_hash(uint32_t row)
+{
+    return mix(stats_modules(published)[row].path);
+}
+
+static uint64_t place_hash(uint32_t module, uint64_t offset)
+{
+    return mix(offset * 31 + module);
+}
+
+static uint64_t frame_hash(uint32_t row)
+{
+    const stats_frame *f = &stats_frames(published)[row];
+    return place_hash(f->module, f->offset);
+}
+
+static uint64_t site_hash(uint32_t row)
+{
+    return hash_bytes(&stats_sites(published)[row], sizeof(stats_site));
+}
+
+static row_index strings = {.hash = string_hash}, modules = {.hash = module_hash},
+                 frames = {.hash = frame_hash}, sites = {.hash = site_hash};
+
 const char *publish_string(const char *text, uint32_t *offset)
 {
     stats_header *h = published;
     size_t size = text ? strlen(text) + 1 : 1;
     *offset = 0;
-    if (size == 1 || !index_make(&strings, h->string_max / 64))
+    if (size == 1 || !h->string_max || !index_ready(&strings))
         return "";
-    uint32_t at = (uint32_t)hash_bytes(text, size) & strings.mask, probes = 0;
-    for (; strings.cells[at]; at = (at + 1) & strings.mask) {
+    uint32_t at = (uint32_t)hash_bytes(text, size) & strings.mask;
+    for (; strings.cells[at]; at = index_next(&strings, at)) {
         const char *have = stats_string(h, strings.cells[at] - 1);
         if (strcmp(have, text) == 0) {
             *offset = strings.cells[at] - 1;
             return have;
         }
-        if (++probes > strings.mask / 2)
-            return "";
     }
     uint32_t end = h->string_bytes;
     if (size > h->string_max - end)
         return "";
     memcpy((char *)stats_string(h, end), text, size);
     count_to(&h->string_bytes, end + (uint32_t)size);
-    strings.cells[at] = end + 1;
+    index_add(&strings, at, end);
     *offset = end;
     return stats_string(h, end);
 }
@@ -98,10 +108,10 @@ static uint32_t module_row(const symbol_info *s)
     stats_header *h = published;
     uint32_t path, n = h->module_count;
     publish_string(s->module, &path);
-    if (!path || !index_make(&modules, h->module_max))
+    if (!path || !h->module_max || !index_ready(&modules))
         return 0;
     uint32_t at = (uint32_t)mix(path) & modules.mask;
-    for (; modules.cells[at]; at = (at + 1) & modules.mask) {
+    for (; modules.cells[at]; at = index_next(&modules, at)) {
         stats_module *m = &stats_modules(h)[modules.cells[at] - 1];
         if (m->path == path) {
             m->base = s->base;
@@ -112,7 +122,7 @@ static uint32_t module_row(const symbol_info *s)
         return 0;
     stats_modules(h)[n] = (stats_module){.path = path, .base = s->base};
     count_to(&h->module_count, n + 1);
-    modules.cells[at] = n + 1;
+    index_add(&modules, at, n);
     return n;
 }
 
@@ -121,7 +131,7 @@ static bool frame_is(const stats_frame *f, uint32_t module, uint64_t offset)
     return f->module == module && f->offset == offset;
 }
 
-/* Row of the frame + 1, 0 when there is no room. */
+/* Row of the frame + 1, 0 when there is no room. Its index is ready. */
 static uint32_t frame_lookup(uintptr_t address)
 {
     stats_header *h = published;
@@ -130,8 +140,8 @@ static uint32_t frame_lookup(uintptr_t address)
     uint32_t module = module_row(&s), n = h->frame_count;
     if (!module)
         s.offset = address;
-    uint32_t at = (uint32_t)mix(s.offset * 31 + module) & frames.mask;
-    for (; frames.cells[at]; at = (at + 1) & frames.mask)
+    uint32_t at = (uint32_t)place_hash(module, s.offset) & frames.mask;
+    for (; frames.cells[at]; at = index_next(&frames, at))
         if (frame_is(&stats_frames(h)[frames.cells[at] - 1], module, s.offset))
             return frames.cells[at];
     if (n == h->frame_max)
@@ -141,29 +151,63 @@ static uint32_t frame_lookup(uintptr_t address)
     publish_string(s.name ? s.name : s.raw, &f->symbol);
     f->symbol_offset = (uint32_t)s.symbol_offset;
     count_to(&h->frame_count, n + 1);
-    return frames.cells[at] = n + 1;
+    index_add(&frames, at, n);
+    return n + 1;
+}
+
+/* --- the cache of addresses ------------------------------------------------------------------------------
+ */
+
+static known_address *known;
+static uint32_t known_mask, known_used;
+
+static bool known_make(uint32_t cells)
+{
+    known_address *old = known;
+    uint32_t old_mask = known_mask;
+    known_address *fresh = old ? os_map(cells * sizeof *fresh) : meta_alloc(cells * sizeof *fresh);
+    if (!fresh)
+        return false;
+    known = fresh;
+    known_mask = cells - 1;
+    known_used = 0;
+    for (uint32_t i = 0; old && i <= old_mask; i++) {
+        if (!old[i].frame)
+            continue;
+        known_address *k = &known[mix(old[i].address) & known_mask];
+        known_used += !k->frame;
+        *k = old[i];
+    }
+    if (old && old_mask >= KNOWN_FIRST)
+        os_unmap(old, (old_mask + (size_t)1) * sizeof *old);
+    return true;
 }
 
 static uint32_t frame_row(uintptr_t address)
 {
     uint32_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
-    known_address *k = &known[mix(address) & (KNOWN - 1)];
-    if (k->address != address || !k->frame || k->generation != now)
-        *k = (known_address){address, frame_lookup(address), now};
+    known_address *k = &known[mix(address) & known_mask];
+    if (k->address == address && k->frame && k->generation == now)
+        return k->frame;
+    if (known_used > known_mask / 2 && known_mask + 1 < KNOWN_MAX && known_make((known_mask + 1) * 2))
+        k = &known[mix(address) & known_mask];
+    known_used += !k->frame;
+    *k = (known_address){address, index_ready(&frames) ? frame_lookup(address) : 0, now};
     return k->frame;
 }
+
+/* --- sites
+ * -------------------------------------------------------------------------------------------------- */
 
 void publish_forget(void)
 {
     __atomic_fetch_add(&generation, 1, __ATOMIC_RELEASE);
 }
 
-static bool indexes_make(void)
+static bool indexes_ready(void)
 {
     const stats_header *h = published;
-    if (!known)
-        known = os_map(KNOWN * sizeof *known);
-    return known && index_make(&frames, h->frame_max) && index_make(&sites, h->site_max);
+    return h->frame_max && h->site_max && (known || known_make(KNOWN_FIRST)) && index_ready(&sites);
 }
 
 static bool describe_site(stats_site *s, uint32_t pool, const uintptr_t *pcs, unsigned n)
@@ -184,7 +228,7 @@ static uint32_t site_row(const stats_site *s)
 {
     stats_header *h = published;
     uint32_t at = (uint32_t)hash_bytes(s, sizeof *s) & sites.mask, count = h->site_count;
-    for (; sites.cells[at]; at = (at + 1) & sites.mask)
+    for (; sites.cells[at]; at = index_next(&sites, at))
         if (memcmp(&stats_sites(h)[sites.cells[at] - 1], s, sizeof *s) == 0)
             return sites.cells[at] - 1;
     if (count == h->site_max) {
@@ -193,14 +237,14 @@ static uint32_t site_row(const stats_site *s)
     }
     stats_sites(h)[count] = *s;
     count_to(&h->site_count, count + 1);
-    sites.cells[at] = count + 1;
+    index_add(&sites, at, count);
     return count;
 }
 
 uint32_t publish_site(uint32_t pool, const uintptr_t *pcs, unsigned n)
 {
     stats_site s;
-    if (!n || !indexes_make())
+    if (!n || !indexes_ready())
         return pool;
     if (describe_site(&s, pool, pcs, n))
         return site_row(&s);
@@ -212,7 +256,7 @@ uint32_t publish_site_within(uint32_t site, uint32_t pool)
 {
     stats_site s = stats_sites(published)[site];
     s.pool = pool;
-    return indexes_make() ? site_row(&s) : pool;
+    return indexes_ready() ? site_row(&s) : pool;
 }
 
 /* Rows a thread takes at a time: two cache lines, as processors fetch them, so that no two threads count in

@@ -67,7 +67,7 @@ UNIT_FLAGS_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 UNIT_FLAGS_tsan := -fsanitize=thread -Itests/tsan
 # objects of interpose/ that unit tests link
 UNIT_EXTRA := $(wildcard interpose/onstack.c interpose/sink.c interpose/report*.c interpose/raw.c interpose/output.c interpose/children.c) \
-              $(if $(wildcard interpose/symbols.c),interpose/publish.c interpose/publish_rows.c interpose/track.c) \
+              $(if $(wildcard interpose/symbols.c),interpose/publish.c interpose/publish_rows.c interpose/row_index.c interpose/track.c) \
               $(wildcard interpose/symbols.c interpose/symbol_table.c interpose/elf.c interpose/config.c) $(CONF_SRC)
 define flavour
 $(B)/$(1)/%.o: %.c $(HDR)

@@ -277,7 +277,7 @@ char *arena_format(arena *a, const char *format, ...)
 
 /* --- the pool interface ------------------------------------------------------------------------------ */
 
-static pool_status op_alloc(pool *p, const pool_request *r, void **out)
+static pool_status op_alloc(pool *p, const pool_request *r, void **out, size_t *size)
 {
     arena *a = of_pool(p);
     *out = place_or_grow(a, r->size, r->align ? r->align : ARENA_ALIGN);
@@ -286,6 +286,7 @@ static pool_status op_alloc(pool *p, const pool_request *r, void **out)
     memset(*out, 0, r->size);
     a->last = *out;
     a->last_end = a->cursor;
+    *size = (size_t)(a->last_end - a->last);
     return POOL_OK;
 }
 
@@ -305,22 +306,29 @@ static bool is_last(const arena *a, const void *block)
 }
 
 /* A single block does not come back: marks and reset are the way. That is no fault unless strict. */
-static pool_status op_free(pool *p, void *block)
+static size_t op_size(pool *p, const void *block)
+{
+    const arena *a = of_pool(p);
+    return is_last(a, block) ? (size_t)(a->last_end - a->last) : 0;
+}
+
+static pool_status op_free(pool *p, void *block, size_t *size)
 {
     const arena *a = of_pool(p);
     if (!arena_bytes_from(a, block) && !is_last(a, block))
         return POOL_FOREIGN;
+    *size = op_size(p, block);
     return a->strict ? POOL_UNSUPPORTED : POOL_OK;
 }
 
 static pool_status op_resize(pool *p, void *block, const pool_request *r, void **out)
 {
     arena *a = of_pool(p);
-    size_t old = arena_bytes_from(a, block);
+    size_t old = arena_bytes_from(a, block), size;
     if (!old && !is_last(a, block))
         return POOL_FOREIGN;
     if (!r->size)
-        return op_free(p, block) == POOL_OK ? POOL_ZERO : POOL_UNSUPPORTED;
+        return op_free(p, block, &size) == POOL_OK ? POOL_ZERO : POOL_UNSUPPORTED;
     if (is_last(a, block) && r->size <= (size_t)(a->end - a->last)) {
         char *end = a->last + r->size;
         if (end > a->cursor)
@@ -329,7 +337,7 @@ static pool_status op_resize(pool *p, void *block, const pool_request *r, void *
         *out = block;
         return POOL_OK;
     }
-    pool_status s = op_alloc(p, r, out);
+    pool_status s = op_alloc(p, r, out, &size);
     if (s == POOL_OK) /* sizes are not kept: what lies behind the old block may be copied along, which is
                          harmless */
         memcpy(*out, block, old < r->size ? old : r->size);
@@ -351,12 +359,6 @@ static size_t op_largest_free(pool *p)
 static size_t op_free_bytes(pool *p)
 {
     return arena_size(of_pool(p)) - arena_used(of_pool(p));
-}
-
-static size_t op_size(pool *p, const void *block)
-{
-    const arena *a = of_pool(p);
-    return is_last(a, block) ? (size_t)(a->last_end - a->last) : 0;
 }
 
 static pool_status op_destroy(pool *p)

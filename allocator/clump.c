@@ -45,7 +45,7 @@ static clump_extent *find_extent(const clump *c, const void *block)
     return low && extents[low - 1].offset == offset ? &extents[low - 1] : NULL;
 }
 
-static pool_status clump_alloc(pool *p, const pool_request *r, void **out)
+static pool_status clump_alloc(pool *p, const pool_request *r, void **out, size_t *size)
 {
     clump *c = self(p);
     size_t align = r->align ? r->align : CLUMP_DEFAULT_ALIGN;
@@ -61,6 +61,7 @@ static pool_status clump_alloc(pool *p, const pool_request *r, void **out)
     c->used = (uint32_t)(offset + r->size);
     c->live++;
     *out = c->block + offset;
+    *size = r->size;
     return POOL_OK;
 }
 
@@ -71,7 +72,7 @@ static void count_free(clump *c)
         c->used = c->extent_count = 0;
 }
 
-static pool_status clump_free(pool *p, void *block)
+static pool_status clump_free(pool *p, void *block, size_t *size)
 {
     clump *c = self(p);
     clump_extent *e = find_extent(c, block);
@@ -82,6 +83,7 @@ static pool_status clump_free(pool *p, void *block)
     if (e->freed)
         return POOL_DOUBLE_FREE;
     e->freed = 1;
+    *size = e->size;
     if (c->count_frees)
         count_free(c);
     return POOL_OK;

@@ -14,14 +14,14 @@ static pool *inner(pool *p)
     return ((filter *)(void *)p)->inner;
 }
 
-static pool_status filter_alloc(pool *p, const pool_request *r, void **out)
+static pool_status filter_alloc(pool *p, const pool_request *r, void **out, size_t *size)
 {
-    return pool_alloc(inner(p), r, out);
+    return pool_alloc_sized(inner(p), r, out, size);
 }
 
-static pool_status filter_free(pool *p, void *block)
+static pool_status filter_free(pool *p, void *block, size_t *size)
 {
-    return pool_free(inner(p), block);
+    return pool_free_sized(inner(p), block, size);
 }
 
 static pool_status filter_resize(pool *p, void *block, const pool_request *r, void **out)

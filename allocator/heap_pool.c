@@ -120,7 +120,12 @@ static heap *of_pool(pool *p)
     return (heap *)p;
 }
 
-static pool_status op_alloc(pool *p, const pool_request *r, void **out)
+static size_t op_size(pool *p, const void *b)
+{
+    return heap_of(b) == of_pool(p) ? heap_usable(b) : 0;
+}
+
+static pool_status op_alloc(pool *p, const pool_request *r, void **out, size_t *size)
 {
     heap_thread *t = heap_thread_self();
     front *f = t ? heap_front(t, of_pool(p)) : NULL;
@@ -128,10 +133,13 @@ static pool_status op_alloc(pool *p, const pool_request *r, void **out)
         return POOL_NOMEM;
     *out = front_alloc_aligned(f, r->size, r->align ? r->align : GRANULE);
     t->served = NULL;
-    return *out ? POOL_OK : t->status;
+    if (!*out)
+        return t->status;
+    *size = op_size(p, *out); /* 0: another pool served it */
+    return POOL_OK;
 }
 
-static pool_status op_free(pool *p, void *block_start_)
+static pool_status op_free(pool *p, void *block_start_, size_t *size)
 {
     heap_thread *t = heap_thread_self();
     if (!t)
@@ -140,6 +148,7 @@ static pool_status op_free(pool *p, void *block_start_)
         return POOL_FOREIGN;
     if (heap_of(block_start_) != of_pool(p))
         return POOL_MISMATCH;
+    *size = heap_usable(block_start_);
     return heap_free_fast(t, block_start_) ? POOL_OK : heap_free_cold(t, block_start_);
 }
 
@@ -154,16 +163,11 @@ static pool_status op_resize(pool *p, void *old, const pool_request *r, void **o
     if (s != POOL_OK)
         return s;
     if (!r->size) {
-        op_free(p, old);
+        op_free(p, old, &(size_t){0});
         return POOL_ZERO;
     }
     *out = heap_resize(t, old, r->size);
     return *out ? POOL_OK : t->status;
-}
-
-static size_t op_size(pool *p, const void *b)
-{
-    return heap_of(b) == of_pool(p) ? heap_usable(b) : 0;
 }
 
 static bool figures(pool *p, heap_figures *f)

@@ -324,13 +324,21 @@ bool hunk_check(hunk *h)
 /* --- the pool interface ------------------------------------------------------------------------------------
  */
 
-static pool_status op_alloc(pool *p, const pool_request *r, void **out)
+static size_t usable(const hunk_head *head)
+{
+    return head->size - HUNK_HEAD;
+}
+
+static pool_status op_alloc(pool *p, const pool_request *r, void **out, size_t *size)
 {
     hunk *h = of_pool(p);
     if (r->align > 16)
         return POOL_ALIGN;
     const char *name = r->name ? r->name : r->tag ? r->tag : "unused";
-    return place_block(h, &h->end[HUNK_SIDE_LOW], (int64_t)r->size, name, out);
+    pool_status s = place_block(h, &h->end[HUNK_SIDE_LOW], (int64_t)r->size, name, out);
+    if (s == POOL_OK)
+        *size = usable((const hunk_head *)*out - 1);
+    return s;
 }
 
 /* The head of a live block, or NULL when none begins there. */
@@ -346,25 +354,27 @@ static const hunk_head *head_of(const hunk *h, const void *block)
 }
 
 /* A single block does not come back: marks are the way. That is no fault unless strict. */
-static pool_status op_free(pool *p, void *block)
+static pool_status op_free(pool *p, void *block, size_t *size)
 {
     if (!pool_contains(p, block))
         return POOL_FOREIGN;
-    if (!head_of(of_pool(p), block))
+    const hunk_head *head = head_of(of_pool(p), block);
+    if (!head)
         return POOL_INVALID;
+    *size = usable(head);
     return of_pool(p)->strict ? POOL_UNSUPPORTED : POOL_OK;
 }
 
 static size_t op_size(pool *p, const void *block)
 {
     const hunk_head *head = head_of(of_pool(p), block);
-    return head ? head->size - HUNK_HEAD : 0;
+    return head ? usable(head) : 0;
 }
 
 static pool_status op_resize(pool *p, void *block, const pool_request *r, void **out)
 {
-    size_t old = op_size(p, block);
-    pool_status s = op_free(p, block);
+    size_t old, size;
+    pool_status s = op_free(p, block, &old);
     if (s == POOL_FOREIGN || s == POOL_INVALID)
         return s;
     if (!r->size)
@@ -373,7 +383,7 @@ static pool_status op_resize(pool *p, void *block, const pool_request *r, void *
         *out = block;
         return POOL_OK;
     }
-    s = op_alloc(p, r, out);
+    s = op_alloc(p, r, out, &size);
     if (s == POOL_OK)
         memcpy(*out, block, old);
     return s;

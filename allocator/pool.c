@@ -33,7 +33,7 @@ void pool_enter(pool *p)
 
 /* For the calls that a signal handler may make: false when it interrupted one into the same pool, or when the
    pool is lost. */
-static bool try_enter(pool *p)
+INLINE bool try_enter(pool *p)
 {
     if (!(p->flags & POOL_SHARED))
         return true;
@@ -59,12 +59,17 @@ static void publish(pool *p)
     *p->published = now;
 }
 
-void pool_leave(pool *p)
+INLINE void leave(pool *p)
 {
-    if (p->published)
+    if (unlikely(p->published != NULL))
         publish(p);
     if (p->flags & POOL_SHARED)
         lock_drop(&p->lock);
+}
+
+void pool_leave(pool *p)
+{
+    leave(p);
 }
 
 static pool_status check_request(const pool_request *r)
@@ -81,62 +86,75 @@ static void count_live(pool *p, uint64_t gained, uint64_t lost)
         p->counts.peak_bytes = p->counts.live_bytes;
 }
 
-static pool_status alloc_counted(pool *p, const pool_request *r, void **out)
+INLINE pool_status alloc_counted(pool *p, const pool_request *r, void **out, size_t *size)
 {
-    pool_status s = p->ops->alloc(p, r, out);
-    if (s != POOL_OK) {
+    *size = 0;
+    pool_status s = p->ops->alloc(p, r, out, size);
+    if (unlikely(s != POOL_OK)) {
         p->counts.failed += s != POOL_ZERO;
         return s;
     }
     p->counts.allocs++;
     p->counts.live_blocks++;
     p->counts.alloc_bytes += r->nothing ? 0 : r->size;
-    count_live(p, p->ops->size(p, *out), 0);
+    count_live(p, *size, 0);
     return POOL_OK;
 }
 
-pool_status pool_alloc(pool *p, const pool_request *r, void **out)
+pool_status pool_alloc_sized(pool *p, const pool_request *r, void **out, size_t *size)
 {
     *out = NULL;
     pool_status s = check_request(r);
-    if (s != POOL_OK)
+    if (unlikely(s != POOL_OK))
         return s;
     if (!try_enter(p)) {
         __atomic_fetch_add(&p->counts.failed, 1, __ATOMIC_RELAXED);
         return POOL_BUSY;
     }
-    s = alloc_counted(p, r, out);
-    pool_leave(p);
+    s = alloc_counted(p, r, out, size);
+    leave(p);
     return s;
 }
 
-static pool_status free_counted(pool *p, void *block)
+pool_status pool_alloc(pool *p, const pool_request *r, void **out)
 {
-    size_t size = p->ops->size(p, block);
-    pool_status s = p->ops->free(p, block);
-    if (s == POOL_OK) {
+    size_t size;
+    return pool_alloc_sized(p, r, out, &size);
+}
+
+INLINE pool_status free_counted(pool *p, void *block, size_t *size)
+{
+    pool_status s = p->ops->free(p, block, size);
+    if (likely(s == POOL_OK)) {
         p->counts.frees++;
         p->counts.live_blocks -= p->counts.live_blocks > 0;
-        count_live(p, 0, size);
+        count_live(p, 0, *size);
     }
+    return s;
+}
+
+pool_status pool_free_sized(pool *p, void *block, size_t *size)
+{
+    *size = 0;
+    if (!block)
+        return POOL_OK;
+    if (!try_enter(p)) /* lost: better than waiting for oneself */
+        return POOL_OK;
+    pool_status s = free_counted(p, block, size);
+    leave(p);
     return s;
 }
 
 pool_status pool_free(pool *p, void *block)
 {
-    if (!block)
-        return POOL_OK;
-    if (!try_enter(p)) /* lost: better than waiting for oneself */
-        return POOL_OK;
-    pool_status s = free_counted(p, block);
-    pool_leave(p);
-    return s;
+    size_t size;
+    return pool_free_sized(p, block, &size);
 }
 
 static pool_status resize_counted(pool *p, void *block, const pool_request *r, void **out)
 {
     if (!block)
-        return alloc_counted(p, r, out);
+        return alloc_counted(p, r, out, &(size_t){0});
     size_t before = p->ops->size(p, block);
     pool_status s = p->ops->resize ? p->ops->resize(p, block, r, out) : POOL_UNSUPPORTED;
     if (s == POOL_ZERO) {
@@ -162,7 +180,7 @@ pool_status pool_resize(pool *p, void *block, const pool_request *r, void **out)
     if (!try_enter(p))
         return POOL_BUSY;
     s = resize_counted(p, block, r, out);
-    pool_leave(p);
+    leave(p);
     return s;
 }
 
@@ -172,7 +190,7 @@ pool_status pool_set_option(pool *p, int which, uintptr_t value)
         return POOL_UNSUPPORTED;
     pool_enter(p);
     pool_status s = p->ops->set_option(p, which, value);
-    pool_leave(p);
+    leave(p);
     return s;
 }
 
@@ -180,7 +198,7 @@ bool pool_check_empty(pool *p)
 {
     pool_enter(p);
     bool empty = p->ops->check_empty ? p->ops->check_empty(p) : p->counts.live_blocks == 0;
-    pool_leave(p);
+    leave(p);
     return empty;
 }
 
@@ -199,7 +217,7 @@ size_t pool_largest_free(pool *p)
 {
     pool_enter(p);
     size_t n = p->ops->largest_free ? p->ops->largest_free(p) : 0;
-    pool_leave(p);
+    leave(p);
     return n;
 }
 
@@ -207,7 +225,7 @@ size_t pool_free_bytes(pool *p)
 {
     pool_enter(p);
     size_t n = p->ops->free_bytes ? p->ops->free_bytes(p) : 0;
-    pool_leave(p);
+    leave(p);
     return n;
 }
 
@@ -216,7 +234,7 @@ size_t pool_size(pool *p, const void *block)
     bool entered = try_enter(p);
     size_t n = p->ops->size(p, block); /* of a live block: nobody is changing it */
     if (entered)
-        pool_leave(p);
+        leave(p);
     return n;
 }
 
@@ -241,7 +259,7 @@ bool pool_check(pool *p)
 {
     pool_enter(p);
     bool sound = !p->ops->check || p->ops->check(p);
-    pool_leave(p);
+    leave(p);
     return sound;
 }
 
@@ -251,7 +269,7 @@ void pool_get_stats(pool *p, pool_stats *out)
     *out = p->counts;
     if (p->ops->stats)
         p->ops->stats(p, out);
-    pool_leave(p);
+    leave(p);
 }
 
 const char *pool_kind_name(pool_kind k)

@@ -72,9 +72,11 @@ typedef struct pool_stats {
 typedef struct pool pool;
 
 typedef struct pool_ops {
-    /* On POOL_OK *out is the block; otherwise *out is NULL and nothing has changed. */
-    pool_status (*alloc)(pool *p, const pool_request *r, void **out);
-    pool_status (*free)(pool *p, void *block);
+    /* On POOL_OK *out is the block and *size what `size` says of it; otherwise *out is NULL and nothing has
+       changed. *size is 0 before the call: so it stays where a kind keeps no sizes. */
+    pool_status (*alloc)(pool *p, const pool_request *r, void **out, size_t *size);
+    /* On POOL_OK *size is what `size` said of the block before. */
+    pool_status (*free)(pool *p, void *block, size_t *size);
     /* On failure the block stays as it was and *out is NULL (size 0: freed, POOL_ZERO). */
     pool_status (*resize)(pool *p, void *block, const pool_request *r, void **out);
     pool_status (*set_option)(pool *p, int which, uintptr_t value);
@@ -126,6 +128,9 @@ void pool_set_block(pool *p, const void *block, size_t size);
    above SIZE_LIMIT POOL_OVERFLOW, freeing NULL is POOL_OK, resizing NULL allocates. */
 pool_status pool_alloc(pool *p, const pool_request *r, void **out);
 pool_status pool_free(pool *p, void *block);
+/* The same for wrappers, which count too: *size is what pool_size would say of the block, while it lives. */
+pool_status pool_alloc_sized(pool *p, const pool_request *r, void **out, size_t *size);
+pool_status pool_free_sized(pool *p, void *block, size_t *size);
 pool_status pool_resize(pool *p, void *block, const pool_request *r, void **out);
 pool_status pool_set_option(pool *p, int which, uintptr_t value);
 bool pool_check_empty(pool *p);

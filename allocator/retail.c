@@ -12,7 +12,7 @@
  */
 #include "fatal.h"
 #include "fmt.h"
-#include "retail.h"
+#include "rheap_internal.h"
 
 #include <string.h>
 
@@ -50,21 +50,25 @@ static pool_status refused(retail_pool *rp, const pool_request *r, pool_status s
     return s;
 }
 
-static pool_status retail_alloc(pool *p, const pool_request *r, void **out)
+static pool_status retail_alloc(pool *p, const pool_request *r, void **out, size_t *size)
 {
     rheap *h = &self(p)->heap;
     uint32_t offset;
     pool_status s = rheap_alloc(h, size_of(r), align_of(r), &offset);
+    if (unlikely(s != POOL_OK))
+        return s == POOL_ZERO ? s : refused(self(p), r, s);
     *out = rheap_pointer(h, offset);
-    return s == POOL_OK || s == POOL_ZERO ? s : refused(self(p), r, s);
+    *size = rheap_size_of_live(h, offset);
+    return POOL_OK;
 }
 
-static pool_status retail_free(pool *p, void *block)
+static pool_status retail_free(pool *p, void *block, size_t *size)
 {
     rheap *h = &self(p)->heap;
     uint32_t offset = offset_of(h, block);
     if (!offset)
         return pool_contains(p, block) ? POOL_INVALID : POOL_FOREIGN;
+    *size = rheap_is_live(h, offset) ? rheap_size_of_live(h, offset) : 0;
     return rheap_free(h, offset);
 }
 

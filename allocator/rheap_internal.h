@@ -76,6 +76,13 @@ INLINE bool rheap_run_starts(const rheap *h, uint32_t block)
     return h->starts[block >> 6] >> (block & 63) & 1;
 }
 
+/* Bytes of a live allocation. */
+INLINE uint32_t rheap_size_of_live(const rheap *h, uint32_t offset)
+{
+    const rheap_record *r = rheap_record_of(h, rheap_block_of(offset));
+    return r->shape == RECORD_FRAGMENTS ? 1u << r->length : r->length * RHEAP_BLOCK;
+}
+
 /* The last free run that starts before block, 0 when there is none. */
 uint32_t rheap_run_before(const rheap *h, uint32_t block);
 /* A run of n blocks, marked busy; 0 when none can be had. Leaves `used` and live bits to the caller. */

@@ -13,10 +13,7 @@
 
 uint32_t rheap_size(const rheap *h, uint32_t offset)
 {
-    if (!rheap_is_live(h, offset))
-        return 0;
-    const rheap_record *r = rheap_record_of(h, rheap_block_of(offset));
-    return r->shape == RECORD_FRAGMENTS ? 1u << r->length : r->length * RHEAP_BLOCK;
+    return rheap_is_live(h, offset) ? rheap_size_of_live(h, offset) : 0;
 }
 
 uint32_t rheap_free_bytes(const rheap *h)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracker.c - see tracker.h. The size question that comes before every free (pool.c) starts loading the
- * entry, so that miss runs beside the wrapped pool's own; a free touches no record.
+ * tracker.c - see tracker.h. A free starts loading the entry before it goes to the wrapped pool, so that miss
+ * runs beside the wrapped pool's own; it touches no record.
  *
  * What decides the cost is how many cache lines an operation meets that nobody has met lately. An entry is
  * one (neighbours in memory share it), a record is none (they are written in order, see take_record), the
@@ -150,21 +150,24 @@ static COLD pool_status unknown_pointer(tracker *t, const void *block, const cha
 
 /* --- the pool's operations ------------------------------------------------------------------------- */
 
-static pool_status tracker_alloc(pool *p, const pool_request *r, void **out)
+static pool_status tracker_alloc(pool *p, const pool_request *r, void **out, size_t *size)
 {
-    pool_status s = pool_alloc(self(p)->filter.inner, r, out);
-    if (s == POOL_OK)
+    pool_status s = pool_alloc_sized(self(p)->filter.inner, r, out, size);
+    if (likely(s == POOL_OK))
         remember(self(p), *out, r);
     return s;
 }
 
 /* The wrapped pool goes first, so that its cache misses run beside the entry's; only a strict tracker must
    know beforehand. */
-static pool_status tracker_free(pool *p, void *block)
+static pool_status tracker_free(pool *p, void *block, size_t *size)
 {
     tracker *t = self(p);
+    const uint32_t *word = page_map_find(&t->pages, (uintptr_t)block);
+    if (likely(word != NULL))
+        __builtin_prefetch(word, 1);
     pool_status known = t->strict && !find_entry(t, block) ? unknown_pointer(t, block, "free") : POOL_OK;
-    pool_status s = known == POOL_OK ? pool_free(t->filter.inner, block) : known;
+    pool_status s = known == POOL_OK ? pool_free_sized(t->filter.inner, block, size) : known;
     uint32_t *at = known == POOL_OK ? find_entry(t, block) : NULL;
     if (s == POOL_OK && at)
         forget(t, at);
@@ -202,15 +205,6 @@ static pool_status tracker_set_option(pool *p, int which, uintptr_t value)
 static bool tracker_check_empty(pool *p)
 {
     return self(p)->live == 0;
-}
-
-/* Asked before every free: the time to start loading what the free will look at. */
-static size_t tracker_size(pool *p, const void *block)
-{
-    const uint32_t *at = page_map_find(&self(p)->pages, (uintptr_t)block);
-    if (at)
-        __builtin_prefetch(at, 1);
-    return filter_size(p, block);
 }
 
 static void say_leak(void *arg, uintptr_t address, const tracker_record *r)
@@ -290,7 +284,7 @@ static const pool_ops tracker_ops = {
     .check_empty = tracker_check_empty,
     .largest_free = filter_largest_free,
     .free_bytes = filter_free_bytes,
-    .size = tracker_size,
+    .size = filter_size,
     .destroy = tracker_destroy,
     .report_leaks = tracker_report_leaks,
     .describe = tracker_describe,

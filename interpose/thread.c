@@ -30,7 +30,7 @@ static bool have_key;
 static uint32_t ids; /* atomic */
 
 /* What serves when there is no memory for anything: a pool that refuses. */
-static pool_status refuse(pool *p, const pool_request *r, void **out)
+static pool_status refuse(pool *p, const pool_request *r, void **out, size_t *size)
 {
     return POOL_NOMEM;
 }

@@ -43,7 +43,9 @@ static front nothing_front = {.small = {[0 ... SMALL_MAX / GRANULE] = &no_block}
                               .locked = &nothing};
 
 static const tag emergency = {&nothing_front, &lost_tally};
-thread cold_thread = {.memo = memo_dead, .call_key = MEMO_UNUSABLE, .base = {[0 ... POOLS_MAX - 1] = {&nothing_front, &lost_tally}}};
+thread cold_thread = {.memo = memo_dead,
+                      .call_key = MEMO_UNUSABLE,
+                      .base = {[0 ... POOLS_MAX - 1] = {&nothing_front, &lost_tally}}};
 __thread thread *self __attribute__((tls_model("initial-exec"))) = &cold_thread;
 
 const tag *thread_emergency_tag(void)

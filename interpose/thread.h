@@ -34,11 +34,11 @@ typedef struct thread {
     uint32_t top;                 /* api.c: pool on top of this thread's pool stack, 0 Global */
     struct caller_side *caller;   /* caller.c: what it keeps for look-ups; NULL: no memory for it */
     const struct memo_entry *cell[MEMO_CELLS]; /* memo.c: entry that matched last, or NULL */
-    tag base[POOLS_MAX];          /* per pool: calls without a stack; front NULL until thread_tag asks */
-    struct tally_map *tallies;    /* site -> this thread's tally */
-    tally_stock stock;            /* publish.h */
-    struct moved_site *moved;     /* site.c: call-sites seen from other pools */
-    void *stack_pools;            /* pool stack of this thread (api.c) */
+    tag base[POOLS_MAX];       /* per pool: calls without a stack; front NULL until thread_tag asks */
+    struct tally_map *tallies; /* site -> this thread's tally */
+    tally_stock stock;         /* publish.h */
+    struct moved_site *moved;  /* site.c: call-sites seen from other pools */
+    void *stack_pools;         /* pool stack of this thread (api.c) */
 } thread;
 
 extern HIDDEN __thread thread *self __attribute__((tls_model("initial-exec")));

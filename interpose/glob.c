@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * glob.c - see glob.h. Runs along pattern and text; at a mismatch it goes back to the last `*`, which then
- * takes one character more. Only the last star needs to be remembered, so time is at most length times length
- * and there is no recursion. Locking: none, no state.
+ * takes as many more as lie before the next character that what follows it can begin with. Only the last star
+ * needs to be remembered, so time is at most length times length and there is no recursion. Locking: none, no
+ * state.
  */
 #include "glob.h"
 
@@ -50,18 +51,32 @@ static bool match_one(const char **pattern, char c)
     return *p == c;
 }
 
+static bool stands_for_itself(char c)
+{
+    return c && c != '*' && c != '?' && c != '[' && c != '\\';
+}
+
+/* Where what follows a star may begin, in the text or at its end. */
+static const char *skip_to(const char *text, char c)
+{
+    const char *at = stands_for_itself(c) ? strchr(text, c) : text;
+    return at ? at : text + strlen(text);
+}
+
 bool glob_match(const char *pattern, const char *text)
 {
+    if (stands_for_itself(*pattern) && *pattern != *text)
+        return false; /* as nearly always */
     const char *star = NULL, *retry = NULL; /* pattern after the last '*', text it has not taken yet */
     while (*text) {
         if (*pattern == '*') {
             star = ++pattern;
-            retry = text;
+            text = retry = skip_to(text, *star);
         } else if (*pattern && match_one(&pattern, *text)) {
             text++;
         } else if (star) {
             pattern = star;
-            text = ++retry;
+            text = retry = skip_to(retry + 1, *star);
         } else {
             return false;
         }

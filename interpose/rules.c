@@ -101,9 +101,9 @@ static bool fits_frame(unsigned i, const symbol_info *s)
     if (r->addr_module && (s->offset <= r->addr_start || s->offset > r->addr_end ||
                            !glob_match_path(r->addr_module, s->module)))
         return false;
-    if (r->symbol && !(s->name && glob_match(r->symbol, s->name)))
+    if (r->module && !fits_module(i, s->module))
         return false;
-    return !r->module || fits_module(i, s->module);
+    return !r->symbol || (s->name && glob_match(r->symbol, s->name));
 }
 
 static bool fits_call(const rule *r, entry_id entry, size_t size, unsigned depth)

@@ -66,7 +66,7 @@ static const char *skip_to(const char *text, char c)
 bool glob_match(const char *pattern, const char *text)
 {
     if (stands_for_itself(*pattern) && *pattern != *text)
-        return false; /* as nearly always */
+        return false;                       /* as nearly always */
     const char *star = NULL, *retry = NULL; /* pattern after the last '*', text it has not taken yet */
     while (*text) {
         if (*pattern == '*') {

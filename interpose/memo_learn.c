@@ -150,9 +150,13 @@ static bool entry_has(const memo_entry *e, difference d)
 /* hash_stack for the stack that the entry stands for; it has every discriminator of h. */
 static uint64_t entry_hash(const memo_head *h, const memo_entry *e)
 {
-    uint64_t x = h->key * MEMO_MIX;
-    for (unsigned i = 0; h->places && i < MEMO_WORDS; i++)
-        x += entry_value(e, (unsigned)entry_word(e, h->at[i])) * memo_weight[i];
+    uint64_t x = h->key * MEMO_MIX, first = 0;
+    for (unsigned i = 0; h->places && i < MEMO_WORDS; i++) {
+        bool again = i >= h->places; /* those repeat the first */
+        uint64_t value = again ? first : entry_value(e, (unsigned)entry_word(e, h->at[i]));
+        first = i ? first : value;
+        x += value * memo_weight[i];
+    }
     x ^= h->by_rbp ? mix_register((e->rbp - (uint64_t)1) * 8) : 0;
     return x ^ (h->by_top ? mix_top(e->top) : 0);
 }

@@ -69,9 +69,17 @@ static uint64_t frame_hash(uint32_t row)
     return place_hash(f->module, f->offset);
 }
 
+static uint64_t site_key(const stats_site *s)
+{
+    uint64_t h = s->pool * 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0; i < s->frame_count; i++)
+        h = (h ^ s->frames[i]) * 0xc2b2ae3d27d4eb4fu;
+    return mix(h);
+}
+
 static uint64_t site_hash(uint32_t row)
 {
-    return hash_bytes(&stats_sites(published)[row], sizeof(stats_site));
+    return site_key(&stats_sites(published)[row]);
 }
 
 static row_index strings = {.hash = string_hash}, modules = {.hash = module_hash},
@@ -227,7 +235,7 @@ static bool describe_site(stats_site *s, uint32_t pool, const uintptr_t *pcs, un
 static uint32_t site_row(const stats_site *s)
 {
     stats_header *h = published;
-    uint32_t at = (uint32_t)hash_bytes(s, sizeof *s) & sites.mask, count = h->site_count;
+    uint32_t at = (uint32_t)site_key(s) & sites.mask, count = h->site_count;
     for (; sites.cells[at]; at = index_next(&sites, at))
         if (memcmp(&stats_sites(h)[sites.cells[at] - 1], s, sizeof *s) == 0)
             return sites.cells[at] - 1;

@@ -226,6 +226,18 @@ static unsigned words_that_tell(const walk_tail *tail, unsigned words)
     return tail->role[1] == PC_START_MAIN && tail->role[2] == PC_START ? tail->words[2] : words;
 }
 
+/* The step that nearly all are, with its word written down. False: nothing was done, walk_step is to. */
+static bool step_noted(walk_cursor *c, const pc_info *info)
+{
+    walk *w = c->w;
+    if (w->words == WALK_WORDS || !walk_step_plain(c, info))
+        return false;
+    uint64_t offset = c->ra_at - c->start;
+    c->odd = c->odd || offset > UINT32_MAX;
+    w->word[w->words++] = (walk_word){c->pc, (uint32_t)offset, false};
+    return true;
+}
+
 void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t size, unsigned depth,
               bool onward, walk_ask *ask)
 {
@@ -247,7 +259,7 @@ void walk_run(walk *w, const thread *t, caller_frame f, entry_id entry, size_t s
             w->pool = rules_decide(info->verdict, entry, size, w->frames - 1);
         }
         bool last = w->pool != RULE_NO_POOL || (w->frames == depth && !onward);
-        more = !last && walk_step(&c, &info->rule);
+        more = !last && (step_noted(&c, info) || walk_step(&c, &info->rule));
     }
     if (!more && w->pool == RULE_NO_POOL)
         w->words = words_that_tell(&tail, w->words);

@@ -105,6 +105,15 @@ INLINE unsigned log2_floor(size_t n)
     })
 #endif
 
+/* Makes a word at least `value`. */
+INLINE void atomic_raise(uint64_t *word, uint64_t value)
+{
+    uint64_t now = relaxed_load(word);
+    while (now < value &&
+           !__atomic_compare_exchange_n(word, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+}
+
 /* Clears bit n % 64 of a word; true when it was set. */
 INLINE bool bit_taken(uint64_t *word, uintptr_t n)
 {

@@ -189,7 +189,7 @@ static bool clump_check(pool *p)
 
 static void clump_stats(pool *p, pool_stats *out)
 {
-    out->committed_bytes = self(p)->size;
+    out->committed_bytes = self(p)->size - p->hosted_bytes;
     out->free_bytes = out->largest_free_bytes = self(p)->size - self(p)->used;
 }
 

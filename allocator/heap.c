@@ -91,8 +91,8 @@ heap *heap_charge(heap *h, size_t bytes, bool last)
 void heap_count(heap *h, int64_t delta)
 {
     int64_t live = __atomic_add_fetch(&h->live_estimate, delta, __ATOMIC_RELAXED);
-    if (delta > 0 && live > (int64_t)relaxed_load(&h->row->peak_bytes))
-        relaxed_store(&h->row->peak_bytes, (uint64_t)live);
+    if (delta > 0 && live > 0)
+        atomic_raise(&h->row->peak_bytes, (uint64_t)live);
 }
 
 /* --- account of a front: what threads add one by one would have them fight for the heap's line -----------
@@ -106,16 +106,18 @@ void front_settle(front *f)
         heap_uncharge(f->heap, (size_t)-f->uncharged);
     if (f->uncounted)
         heap_count(f->heap, f->uncounted);
+    f->counted += f->uncounted;
     f->uncharged = f->uncounted = 0;
 }
 
+/* At most a sixteenth of what a front holds, and at most a block, is missing from the heap's peak. */
 static void settle_large(front *f)
 {
-    const int64_t most = f->patience;
-    if (f->uncharged > most || f->uncharged < -most || f->uncounted > most || f->uncounted < -most) {
-        f->patience = most < (int64_t)BLOCK_SIZE ? 2 * most + CARVE_STEP : most;
+    int64_t part = f->counted / 16, most = part < 0                     ? 0
+                                           : part < (int64_t)BLOCK_SIZE ? part
+                                                                        : (int64_t)BLOCK_SIZE;
+    if (f->uncharged > most || f->uncharged < -most || f->uncounted > most || f->uncounted < -most)
         front_settle(f);
-    }
 }
 
 static heap *front_charge(front *f, size_t bytes, bool last)
@@ -485,14 +487,13 @@ static void *locked_refused(front *f, pool_status s, size_t size, size_t align)
 {
     pool *p = f->locked;
     bool full = s == POOL_NOMEM || s == POOL_LIMIT; /* the latter is a hunk's word */
-    bool say =
-        full && (!__atomic_fetch_add(&p->counts.over_limit, 1, __ATOMIC_RELAXED) || p->over == OVER_ABORT);
+    bool say = full && (pool_count_refused(p, true, false) || p->over == OVER_ABORT);
     if (say && heap_full_hook && p->over != OVER_SPILL)
         heap_full_hook(p, size);
     if (p->parent && (p->over != OVER_FAIL || s == POOL_ALIGN || s == POOL_BUSY)) {
         void *served = serve_from(f->owner, p->parent, size, align);
         if (served) /* refused here, but the program has got its memory */
-            __atomic_fetch_sub(&p->counts.failed, 1, __ATOMIC_RELAXED);
+            pool_count_refused(p, false, true);
         return served;
     }
     f->owner->status = s;

@@ -54,7 +54,7 @@ typedef struct front {
     pool *locked;        /* a pool of a locked kind stands here: every request goes to it */
     int64_t uncharged;   /* bytes taken that the heap does not know of yet; only where no limit stands */
     int64_t uncounted;   /* the same of its live estimate */
-    int64_t patience;    /* bytes either may grow to; small at first, so that small pools are seen */
+    int64_t counted;     /* what the heap's estimate knows of this front */
     struct block *full;  /* blocks that had nothing to give when last asked */
     struct block *spare; /* empty blocks kept for any class, linked by next */
     uint32_t spares;

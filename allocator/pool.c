@@ -42,19 +42,25 @@ INLINE bool try_enter(pool *p)
 
 #define FULL_PUBLISH_EVERY 64u /* calls between two looks at what only a search can tell */
 
+static void publish_whole(pool *p)
+{
+    pool_stats now = p->counts;
+    if (p->ops->stats)
+        p->ops->stats(p, &now);
+    *p->published = now;
+}
+
 static void publish(pool *p)
 {
     pool_stats now = p->counts;
-    if (p->flags & POOL_QUICK_STATS) {
-        p->ops->stats(p, &now);
-        *p->published = now;
+    if (p->flags & POOL_QUICK_STATS ||
+        (p->ops->stats && (now.allocs + now.frees + now.failed) % FULL_PUBLISH_EVERY < 2)) {
+        publish_whole(p);
         return;
     }
     now.committed_bytes = p->published->committed_bytes;
     now.largest_free_bytes = p->published->largest_free_bytes;
     now.unusable_bytes = p->published->unusable_bytes;
-    if (p->ops->stats && (now.allocs + now.frees + now.failed) % FULL_PUBLISH_EVERY < 2)
-        p->ops->stats(p, &now);
     now.free_bytes = p->ops->free_bytes ? p->ops->free_bytes(p) : 0;
     *p->published = now;
 }
@@ -70,6 +76,28 @@ INLINE void leave(pool *p)
 void pool_leave(pool *p)
 {
     leave(p);
+}
+
+void pool_republish(pool *p, bool whole)
+{
+    if (!p->published || !(p->flags & POOL_SHARED) || p->flags & (POOL_LOST | POOL_GONE) ||
+        !lock_try(&p->lock))
+        return;
+    if (whole)
+        publish_whole(p);
+    else
+        publish(p);
+    lock_drop(&p->lock);
+}
+
+bool pool_count_refused(pool *p, bool over, bool served)
+{
+    bool entered = try_enter(p), first = over && !p->counts.over_limit;
+    p->counts.over_limit += over;
+    p->counts.failed -= served;
+    if (entered)
+        leave(p);
+    return first;
 }
 
 static pool_status check_request(const pool_request *r)
@@ -149,6 +177,29 @@ pool_status pool_free(pool *p, void *block)
 {
     size_t size;
     return pool_free_sized(p, block, &size);
+}
+
+pool_status pool_host(pool *p, const pool_request *r, void **out)
+{
+    size_t size = 0;
+    *out = NULL;
+    pool_enter(p);
+    pool_status s = p->ops->alloc(p, r, out, &size);
+    p->counts.failed += s != POOL_OK;
+    p->hosted_bytes += size;
+    leave(p);
+    return s;
+}
+
+pool_status pool_unhost(pool *p, void *block)
+{
+    size_t size = 0;
+    pool_enter(p);
+    pool_status s = p->ops->free(p, block, &size);
+    if (s == POOL_OK)
+        p->hosted_bytes -= size;
+    leave(p);
+    return s;
 }
 
 static pool_status resize_counted(pool *p, void *block, const pool_request *r, void **out)

@@ -110,6 +110,7 @@ struct pool {
     /* Counted by pool_* for the kinds that are not `heap`; written under the lock or by the one thread. */
     pool_stats counts;
     pool_stats *published; /* counts are copied here after each call; NULL: nowhere */
+    uint64_t hosted_bytes; /* of its blocks that other pools live in, which tell their contents themselves */
 };
 
 /* Removed: its owner may still hold the pointer, and nothing may be asked of it. */
@@ -128,6 +129,9 @@ void pool_set_block(pool *p, const void *block, size_t size);
    above SIZE_LIMIT POOL_OVERFLOW, freeing NULL is POOL_OK, resizing NULL allocates. */
 pool_status pool_alloc(pool *p, const pool_request *r, void **out);
 pool_status pool_free(pool *p, void *block);
+/* A block for another pool to live in: no live bytes of this one, as the other tells them. And back. */
+pool_status pool_host(pool *p, const pool_request *r, void **out);
+pool_status pool_unhost(pool *p, void *block);
 /* The same for wrappers, which count too: *size is what pool_size would say of the block, while it lives. */
 pool_status pool_alloc_sized(pool *p, const pool_request *r, void **out, size_t *size);
 pool_status pool_free_sized(pool *p, void *block, size_t *size);
@@ -151,6 +155,12 @@ const char *pool_kind_name(pool_kind k);
  */
 void pool_enter(pool *p);
 void pool_leave(pool *p);
+/* Publishes the counts of a shared pool again; `whole`: and what only a search can tell. Nothing happens
+   while somebody is inside, who will publish on leaving. For signal handlers too. */
+void pool_republish(pool *p, bool whole);
+/* A refused request: beyond the limit if `over`, and no failure after all if `served` by another pool. True:
+   it is the first beyond the limit. */
+bool pool_count_refused(pool *p, bool over, bool served);
 
 /* Shorthand for a plain request. */
 INLINE void *pool_get(pool *p, size_t size, size_t align)

@@ -154,8 +154,8 @@ static bool retail_check(pool *p)
 
 static void retail_stats(pool *p, pool_stats *out)
 {
-    out->live_bytes = self(p)->heap.used;
-    out->committed_bytes = self(p)->size;
+    out->live_bytes = self(p)->heap.used - p->hosted_bytes;
+    out->committed_bytes = self(p)->size - p->hosted_bytes;
     out->free_bytes = rheap_free_bytes(&self(p)->heap);
     out->largest_free_bytes = rheap_largest_run(&self(p)->heap);
     out->unusable_bytes = rheap_unusable(&self(p)->heap);

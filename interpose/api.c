@@ -13,6 +13,7 @@
 #include "meta.h"
 #include "pool_stack.h"
 #include "pools.h"
+#include "site.h"
 #include "api_report.h"
 
 #include <errno.h>
@@ -232,17 +233,25 @@ poolmem_pool *poolmem_pool_current(void)
 
 /* --- memory ------------------------------------------------------------------------------------- */
 
-static void *alloc_in(pool *p, size_t size, size_t align)
+/* A fixed pool answers for itself: nobody else serves. */
+static void *alloc_fixed(pool *p, const tag *g, size_t size, size_t align)
+{
+    void *out = NULL;
+    pool_status s = pool_alloc(p, &(pool_request){.size = size, .align = align}, &out);
+    if (out)
+        return tally_alloc(g, out, size);
+    return s == POOL_ZERO ? NULL : fail_with(s == POOL_ALIGN ? EINVAL : ENOMEM);
+}
+
+/* The pool is the one that was asked for; who asked is found out as for malloc. */
+static void *alloc_in(pool *p, size_t size, size_t align, caller_frame f)
 {
     thread *t = me();
-    void *out = NULL;
     if (!t || pool_is_gone(p))
         return fail_with(t ? EINVAL : ENOMEM);
-    if (p->kind != POOL_HEAP) {
-        pool_status s = pool_alloc(p, &(pool_request){.size = size, .align = align}, &out);
-        return out || s == POOL_ZERO ? out : fail_with(s == POOL_ALIGN ? EINVAL : ENOMEM);
-    }
-    return malloc_aligned_cold(thread_base(t, p->id), size, align ? align : GRANULE, false);
+    const tag *g = site_within(t, caller_tag(t, ENTRY_MALLOC, size, f), p->id);
+    return p->kind == POOL_HEAP ? malloc_aligned_cold(g, size, align ? align : GRANULE, false)
+                                : alloc_fixed(p, g, size, align);
 }
 
 static pool *or_current(poolmem_pool *p)
@@ -252,18 +261,19 @@ static pool *or_current(poolmem_pool *p)
 
 void *poolmem_alloc(poolmem_pool *p, size_t size)
 {
-    return alloc_in(or_current(p), size, 0);
+    return alloc_in(or_current(p), size, 0, CALLER_HERE());
 }
 
 void *poolmem_alloc_aligned(poolmem_pool *p, size_t size, size_t align)
 {
-    return is_pow2(align) ? alloc_in(or_current(p), size, align) : fail_with(EINVAL);
+    return is_pow2(align) ? alloc_in(or_current(p), size, align, CALLER_HERE()) : fail_with(EINVAL);
 }
 
 void *poolmem_calloc(poolmem_pool *p, size_t count, size_t size)
 {
     size_t bytes;
-    void *out = mul_wraps(count, size, &bytes) ? fail_with(ENOMEM) : alloc_in(or_current(p), bytes, 0);
+    void *out =
+        mul_wraps(count, size, &bytes) ? fail_with(ENOMEM) : alloc_in(or_current(p), bytes, 0, CALLER_HERE());
     return out ? memset(out, 0, bytes) : NULL;
 }
 
@@ -275,7 +285,7 @@ void poolmem_free(void *block)
 void *poolmem_realloc(poolmem_pool *p, void *block, size_t size)
 {
     if (!block)
-        return alloc_in(or_current(p), size, 0);
+        return alloc_in(or_current(p), size, 0, CALLER_HERE());
     if (size)
         return realloc_block(block, size, CALLER_CFA(), CALLER_RBP());
     FREE_TAGGED(block, "poolmem_realloc");

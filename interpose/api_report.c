@@ -31,6 +31,8 @@ static bool begin(struct work *w)
         return false;
     request_source(&s, REASON_REQUEST);
     w->picture = report_take(&s, w->memory);
+    if (w->picture)
+        request_keep_peaks(w->picture);
     return w->picture != NULL;
 }
 

@@ -179,6 +179,7 @@ static pool_status resize_fixed(pool *p, void *block, size_t size, void **to)
         return s;
     }
     *to = moved;
+    pool_count_refused(p, false, true);
     return POOL_OK;
 }
 

@@ -24,8 +24,10 @@ static void *take_block(pool *p, pool *parent, size_t size)
     if (parent->kind == POOL_HEAP)
         return heap_host(heap_thread_self(), (heap *)parent, size > FRAGMENT_MAX ? size : FRAGMENT_MAX + 1,
                          p);
+    void *block;
     parent->flags |= POOL_HOSTS;
-    return pool_get(parent, size, CLUMP_ALIGN);
+    pool_host(parent, &(pool_request){.size = size, .align = CLUMP_ALIGN}, &block);
+    return block;
 }
 
 static bool lay_retail(pool *p, const pool_spec *s, pool *parent)
@@ -55,7 +57,7 @@ static void *take_chunk(pool *p, pool *parent, size_t size)
 static void give_chunk(pool *parent, void *chunk)
 {
     if (parent->kind != POOL_HEAP)
-        pool_free(parent, chunk);
+        pool_unhost(parent, chunk);
     else if (heap_mark_host(chunk, NULL))
         heap_free_cold(heap_thread_self(), chunk);
 }
@@ -106,8 +108,8 @@ pool_status pools_end_fixed(pool *p)
 {
     pool *parent = pools_parent(p);
     void *home = (void *)p->first;
-    bool by_us = (p->kind == POOL_RETAIL || p->kind == POOL_CLUMP) && home && world_owns(home) &&
-                 parent->kind == POOL_HEAP && heap_mark_host(home, NULL);
+    bool in_place = (p->kind == POOL_RETAIL || p->kind == POOL_CLUMP) && home;
+    bool by_us = in_place && world_owns(home) && parent->kind == POOL_HEAP && heap_mark_host(home, NULL);
     pool was = *p;
     pool_status s = end_fixed(p);
     *p = was; /* arenas and hunks end as zeros, but the row still tells name and kind */
@@ -115,5 +117,7 @@ pool_status pools_end_fixed(pool *p)
         p->first = p->last = 0;
     if (by_us && s == POOL_OK && heap_free_cold(&self->heap, home) != POOL_OK)
         s = POOL_CORRUPT;
+    if (in_place && parent->kind != POOL_HEAP && s == POOL_OK)
+        s = pool_unhost(parent, home);
     return s;
 }

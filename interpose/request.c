@@ -13,6 +13,7 @@
 #include "fmt.h"
 #include "os.h"
 #include "output.h"
+#include "pools.h"
 #include "onstack.h"
 #include "publish.h"
 #include "raw.h"
@@ -77,8 +78,25 @@ void request_boot(const char *to, int signal)
     map_memory();
 }
 
+/* What only the process itself can do before one looks at its figures. */
+static void bring_up_to_date(void)
+{
+    for (uint32_t id = 0; id < pools_count(); id++) {
+        pool *p = pools_get(id);
+        if (p->kind != POOL_HEAP)
+            pool_republish(p, true);
+    }
+}
+
+void request_keep_peaks(const report *r)
+{
+    for (uint32_t id = 0; id < r->pool_count; id++)
+        atomic_raise(&stats_pools(published)[id].peak_bytes, r->pools[id].stats.peak_bytes);
+}
+
 void request_source(report_source *s, report_reason why)
 {
+    bring_up_to_date();
     *s = (report_source){
         .header = published,
         .bytes = published->bytes,
@@ -96,6 +114,8 @@ static void write_one(report_reason why)
     report_source s;
     request_source(&s, why);
     report *r = report_take(&s, report_memory());
+    if (r)
+        request_keep_peaks(r);
     char *out = report_memory() + round_up(report_bytes(), OS_PAGE), path[OUTPUT_PATH];
     if (!r || !output_report(r, target, out, OUTPUT_BYTES, path))
         return;

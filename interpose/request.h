@@ -17,6 +17,8 @@ void request_report(report_reason why);
 
 /* What a report of this process is made from; counts it. Async-signal-safe. */
 void request_source(report_source *s, report_reason why);
+/* What was live just now may be more than any peak noted so far: the next report must not show less. */
+void request_keep_peaks(const report *r);
 
 /* This thread is inside request_report: what it was called for will be done when that returns. */
 bool request_is_here(void);

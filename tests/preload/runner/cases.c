@@ -54,7 +54,7 @@
     FULL_CASE(kind, "warn", .err = FULL_SAYS, .check = ONE_LINE),                                            \
         FULL_CASE(kind, "fail", .err = FULL_SAYS, .check = ONE_LINE),                                        \
         FULL_CASE(kind, "spill", .no_err = "^poolmem",                                                       \
-                  .check = CHECK "--that 'pool[\"Full\"].over_limit > 0'"),                                  \
+                  .check = CHECK "--that 'pool[\"Full\"].over_limit > 0 and pool[\"Full\"].failed == 0'"),   \
         FULL_CASE(kind, "abort", .err = FULL_SAYS, .out = "^$", .signal = SIGABRT)
 
 const struct promise promises[] = {
@@ -330,6 +330,20 @@ const struct promise promises[] = {
     FULL("clump"),
     FULL("arena"),
     FULL("hunk"),
+    {.name = "pool in a pool",
+     .run = "traffic",
+     .env = REPORT "POOLMEM_CONF=@S/conf/nested.conf",
+     .check = CHECK "--that 'pool[\"World\"].allocs > 10 and pool[\"World\"].failed == 0'"
+                    " --that 'pool[\"Sector\"].live_bytes < 2 << 20'"
+                    " --that 'pool[\"Sector\"].committed_bytes <= 4 << 20'"},
+    {.name = "peak of many threads",
+     .run = "peaks 16 1000 88",
+     .env = REPORT,
+     .check = CHECK "--that 'pool[\"Global\"].peak_bytes > 1500000'"},
+    {.name = "peak seen in a report",
+     .run = "peaks 1 1000 88 signal",
+     .env = REPORT,
+     .check = CHECK "--that 'pool[\"Global\"].peak_bytes >= 104000'"},
     {.name = "clump pool",
      .run = "entry_matrix",
      .env = REPORT "POOLMEM_CONF=@S/conf/clump.conf",

@@ -78,15 +78,12 @@ void pool_leave(pool *p)
     leave(p);
 }
 
-void pool_republish(pool *p, bool whole)
+void pool_republish(pool *p)
 {
     if (!p->published || !(p->flags & POOL_SHARED) || p->flags & (POOL_LOST | POOL_GONE) ||
         !lock_try(&p->lock))
         return;
-    if (whole)
-        publish_whole(p);
-    else
-        publish(p);
+    publish_whole(p);
     lock_drop(&p->lock);
 }
 

@@ -155,9 +155,9 @@ const char *pool_kind_name(pool_kind k);
  */
 void pool_enter(pool *p);
 void pool_leave(pool *p);
-/* Publishes the counts of a shared pool again; `whole`: and what only a search can tell. Nothing happens
-   while somebody is inside, who will publish on leaving. For signal handlers too. */
-void pool_republish(pool *p, bool whole);
+/* Publishes the figures of a shared pool again, with what only a search can tell. Nothing happens while
+   somebody is inside, who will publish on leaving. For signal handlers too. */
+void pool_republish(pool *p);
 /* A refused request: beyond the limit if `over`, and no failure after all if `served` by another pool. True:
    it is the first beyond the limit. */
 bool pool_count_refused(pool *p, bool over, bool served);

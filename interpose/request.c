@@ -84,7 +84,7 @@ static void bring_up_to_date(void)
     for (uint32_t id = 0; id < pools_count(); id++) {
         pool *p = pools_get(id);
         if (p->kind != POOL_HEAP)
-            pool_republish(p, true);
+            pool_republish(p);
     }
 }
 

@@ -26,7 +26,7 @@ static const struct option {
     {"exit", "POOLMEM_EXIT", "1", "           report when the process ends"},
     {"depth", "POOLMEM_DEPTH", NULL, "N         frames a rule may look out, 0 no unwinding"},
     {"track", "POOLMEM_TRACK", "1", "          record every allocation: live bytes by call-site, leaks"},
-    {"children", "POOLMEM_CHILDREN", NULL, "0|1    0: programs that this one starts run without the library"},
+    {"children", "POOLMEM_CHILDREN", NULL, "0|1    0: what it starts runs without the library, its forks report no end"},
     {"abort", "POOLMEM_ABORT", "1", "          abort on heap misuse"},
     {"verbose", "POOLMEM_VERBOSE", NULL, "N       0 silent, 1 warnings, 2 what was loaded"},
     {"verify", "POOLMEM_VERIFY", NULL, "N        compare every N-th caller with a full unwind"},

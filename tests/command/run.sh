@@ -128,6 +128,19 @@ expect "a script's programs, each in its file" 0 "" sh -c 'cd each && "$0" run -
 expect "three files" 0 "^ls-[0-9]+.txt sleep-[0-9]+.txt starts-[0-9]+.txt $" sh -c 'cd each && ls | tr "\n" " "'
 expect "a script alone" 0 "" sh -c 'cd alone && "$0" run --exit --children 0 --stats=%e-%p.txt ../starts' "$poolmem"
 expect "one file" 0 "^1$" sh -c 'ls alone | wc -l'
+# a subshell is a fork, which ends too: its report is one of its own, or none
+printf '#!/bin/sh\nfor i in 1 2 3 4; do x=$(:; echo $i); done\n' >forks && chmod +x forks
+mkdir forked single
+holds "a script that forks" "$poolmem" run --exit --stats=forked/%p.txt ./forks
+expect "a file a fork" 0 "^5$" sh -c 'ls forked | wc -l'
+holds "a script that forks, alone" "$poolmem" run --exit --children 0 --stats=single/%p.txt ./forks
+expect "one file, of the script" 0 "^1 [0-9]+.txt$" sh -c 'echo $(ls single | wc -l) $(ls single)'
+for children in 0 1; do
+    expect "no folder for reports: said once, children $children" 0 "^1$" sh -c \
+        '"$0" run --exit --children $1 --stats=none/%e-%p.txt ./forks 2>&1 | grep -c "none/.*: No such file"' "$poolmem" $children
+done
+expect "no folder for reports: by each fork with --verbose 1" 0 "^5$" sh -c \
+    '"$0" run --exit --verbose 1 --stats=none/%e-%p.txt ./forks 2>&1 | grep -c "none/.*: No such file"' "$poolmem"
 
 # the name in reports is the one that was called, of a link or a script; a name of the kernel's is none
 ln -s "$(command -v sleep)" snooze
@@ -184,6 +197,17 @@ for pprof in google-pprof jeprof; do
     expect "$pprof: alone" 0 "pool:Global" $pprof --text alone.heap
     expect "$pprof: with the program" 0 "pool:Global" $pprof --text "$(command -v ls)" with.heap
 done
+kill $pid
+
+mkdir later
+"$poolmem" run --stats "$here/later/%n.json" -- sleep 60 2>said &
+pid=$!
+started="$started $pid"
+sleep 0.5
+rmdir later
+expect "dump: no folder" 1 "could not write its report; its stderr says why" "$poolmem" dump $pid
+mkdir later
+expect "dump: what was not written has no number" 0 "report 1 of process $pid: $here/later/1.json" "$poolmem" dump $pid
 kill $pid
 
 "$poolmem" run --signal none -- sleep 60 2>said &

@@ -3,6 +3,7 @@
 # The command: usage errors, exit statuses, what it refuses to run and why, and its view of a running process.
 # usage: tests/command/run.sh [POOLMEM]     (its library is looked for as the command itself does)
 poolmem=$(realpath "${1:-build/poolmem}") || exit 1
+readme=$(realpath "$(dirname "$0")/../../README.md") || exit 1
 here=$(mktemp -d) || exit 1
 started=
 trap 'for p in $started; do kill "$p" 2>/dev/null; done; rm -rf "$here"' EXIT
@@ -242,6 +243,17 @@ expect "check: rule without a pool" 0 "typo.conf:3: note: rule sends to pool 'Ad
     "$poolmem" check typo.conf
 expect "check: pool without a rule" 0 "typo.conf:1: note: no rule leads to pool 'Audio'$" "$poolmem" check typo.conf
 expect "check: bad" 1 "^poolmem: .*bad.conf:2: " "$poolmem" check bad.conf
+printf '[rules]\nLevel = module:x\nLevel = symbol:[abc\n' >open.conf
+printf '[rules]\nLevel = symbol:std::vector<int, std::allocator<int> >::reserve\n' >blanks.conf
+printf '[rules]\nLevel = symbol:"std::vector<int, std::allocator<int> >::reserve"\n' >quotes.conf
+printf '[rules]\nLevel = symbol:_ZN5LevelC1Ev\n' >mangled.conf
+expect "check: set not closed" 1 "open.conf:3: symbol: set not closed in '\[abc'" "$poolmem" check open.conf
+expect "check: blanks" 1 "blanks.conf:2: unknown condition 'std', .*quotes: symbol:\"a b\"" "$poolmem" check blanks.conf
+expect "check: blanks in quotes" 0 "no errors" "$poolmem" check quotes.conf
+expect "check: mangled" 0 "mangled.conf:2: note: symbol:_ZN5LevelC1Ev .*demangled" "$poolmem" check mangled.conf
+sed -n '/^    include builtin/,/^[^ ]/s/^    //p' "$readme" >readme.conf
+expect "check: README's file, as copied" 0 "readme.conf: no errors" "$poolmem" check readme.conf
+expect "check: README's file is whole" 0 "^; symbols game = " cat readme.conf
 expect "check: missing" 1 "nowhere.conf" "$poolmem" check nowhere.conf
 
 [ $failed -eq 0 ] && echo "$count tests of the command as expected"

@@ -169,7 +169,8 @@ expect "stat: json" 0 "\"reason\": \"request\"" "$poolmem" stat --json $pid
 holds "stat: json parses" sh -c '"$0" stat --json $1 | python3 -m json.tool' "$poolmem" $pid
 expect "stat: folded" 0 "^Global.* [0-9]+$" "$poolmem" stat --folded $pid
 expect "stat: heap" 0 "^heap profile: .* @ heapprofile$" "$poolmem" stat --heap $pid
-expect "list" 0 "^ *$pid .*/sleep$" "$poolmem" list
+expect "list" 0 "^ *$pid +[0-9.]+ [KM]iB +[0-9.]+ [KM]iB +[0-9.]+ [KM]iB  /.*/[a-z]+( \(sleep\))?$" "$poolmem" list
+expect "list: columns" 0 "^0$" sh -c '"$0" list | grep -Evc "^.{8} .{9} .{9} .{9}  (/|PROGRAM)"; true' "$poolmem"
 "$poolmem" run -- ./snooze 60 &
 linked=$!
 started="$started $linked"

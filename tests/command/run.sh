@@ -74,6 +74,10 @@ expect "dump: no number" 2 "one process id expected" "$poolmem" dump abc
 expect "list: argument" 2 "takes no arguments" "$poolmem" list all
 expect "check: nothing" 2 "^usage: poolmem check" "$poolmem" check
 
+for command in check model sim; do
+    expect "$command: no file" 1 "nofile.*: No such file" "$poolmem" $command nofile
+done
+
 # --- what cannot be run -----------------------------------------------------------------------------
 expect "not found" 127 "nonesuch: command not found" "$poolmem" run nonesuch
 expect "not found by path" 127 "./nonesuch: command not found" "$poolmem" run ./nonesuch

@@ -88,7 +88,7 @@ typedef struct stats_tally {
 typedef struct stats_header {
     char magic[8];
     uint32_t version, header_bytes;
-    uint32_t pid, sequence; /* reports written so far */
+    uint32_t pid, sequence; /* number of the last report */
     uint64_t start_ns;      /* CLOCK_MONOTONIC at start */
     uint64_t address;       /* where the mapping stands in the process */
     uint64_t bytes;         /* of the whole mapping */
@@ -98,9 +98,11 @@ typedef struct stats_header {
     uint32_t pool_count, site_count, frame_count, module_count, string_bytes, tally_count;
     uint32_t pool_max, site_max, frame_max, module_max, string_max, tally_max;            /* rows there are */
     uint32_t pools_at, sites_at, lives_at, frames_at, modules_at, strings_at, tallies_at; /* offsets */
-    uint32_t signal;   /* number that asks for a report, 0 none */
-    uint32_t reported; /* reports that reached their place */
-    uint32_t track;    /* 1: lives[] is kept (POOLMEM_TRACK) */
+    uint32_t signal;    /* number that asks for a report, 0 none */
+    uint32_t reported;  /* reports that reached their place */
+    uint32_t track;     /* 1: lives[] is kept (POOLMEM_TRACK) */
+    uint32_t unwritten; /* reports asked for that could not be written: they have no number */
+    uint32_t reserved;
     uint64_t foreign_frees, misuse, sites_lost, tallies_lost;
     uint64_t track_lost; /* allocations that could not be recorded */
     uint64_t unwound;    /* calls that had to be unwound (memo misses) */

@@ -36,6 +36,22 @@ static bool begin(struct work *w)
     return w->picture != NULL;
 }
 
+/* The same for a report that will be written, which has a number. */
+static bool begin_report(struct work *w)
+{
+    if (!begin(w))
+        return false;
+    w->picture->source.sequence = request_number();
+    return true;
+}
+
+static pool_status written(const struct work *w, bool good)
+{
+    if (!good)
+        request_number_back(w->picture->source.sequence);
+    return good ? POOL_OK : POOL_IO;
+}
+
 static void end(struct work *w)
 {
     if (w->memory)
@@ -71,10 +87,9 @@ pool_status report_to_path(const char *path, int format)
         return POOL_OK;
     }
     pool_status s = POOL_NOMEM;
-    if (begin(&w))
-        s = output_report_as(w.picture, path, format_for(format, path), output_of(&w), OUTPUT_BYTES)
-                ? POOL_OK
-                : POOL_IO;
+    if (begin_report(&w))
+        s = written(&w,
+                    output_report_as(w.picture, path, format_for(format, path), output_of(&w), OUTPUT_BYTES));
     end(&w);
     return s;
 }
@@ -84,10 +99,10 @@ pool_status report_to_fd(int fd, int format)
     struct work w = {0};
     sink out;
     pool_status s = fd < 0 ? POOL_IO : POOL_NOMEM;
-    if (fd >= 0 && begin(&w)) {
+    if (fd >= 0 && begin_report(&w)) {
         sink_open(&out, output_of(&w), OUTPUT_BYTES, fd);
         report_write(w.picture, format_for(format, NULL), &out);
-        s = sink_flush(&out) == 0 ? POOL_OK : POOL_IO;
+        s = written(&w, sink_flush(&out) == 0);
     }
     end(&w);
     return s;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * children.h - floor F4: POOLMEM_CHILDREN=0: programs that this one starts run without the library.
+ * children.h - floor F4: POOLMEM_CHILDREN=0: programs that this one starts run without the library. That
+ * its forks make no exit report is exit.c's part.
  */
 #ifndef POOLMEM_CHILDREN_H
 #define POOLMEM_CHILDREN_H

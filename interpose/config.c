@@ -32,7 +32,7 @@ config config_now = {
 
 /* --- environment ---------------------------------------------------------------------------------- */
 
-/* The value of a variable, NULL when not set or empty. */
+/* The value of a variable, NULL when not set or empty. One that is no good leaves the default. */
 static const char *variable(const char *name)
 {
     const char *v = secure_getenv(name);
@@ -47,8 +47,10 @@ static bool read_number(const char *text, unsigned most, unsigned *out)
             return false;
         v = v * 10 + (unsigned)(*p - '0');
     }
+    if (!*text || v > most)
+        return false;
     *out = (unsigned)v;
-    return *text && v <= most;
+    return true;
 }
 
 static void number_variable(const char *name, unsigned most, unsigned *out)

@@ -14,6 +14,7 @@
 #include "config_file.h"
 #include "complain.h"
 #include "fmt.h"
+#include "glob.h"
 #include "rule.h"
 #include "symbol_map.h"
 #include "textfile.h"
@@ -189,6 +190,8 @@ static void take_map(struct reader *r, const char *module, const char *value)
         module++;
     if (!*value)
         return wrong(r, "symbol map without a file, expected symbols MODULE = FILE");
+    if (glob_unclosed(module))
+        return wrong(r, "symbol map of '%.60s': set not closed, expected a ] in it, or \\[ for a [", module);
     beside(r->file->path, value, path, sizeof path);
     fmt_text(where, sizeof where, "%s:%u", r->file->path, r->line);
     if (!symbols_add_map(module, path, where))
@@ -419,6 +422,14 @@ static void note_rule(const config_file *f, const rule *r)
                  r->pool);
 }
 
+/* What the compiler makes of a C++ name is never shown: names fit and are reported as the source has them. */
+static void note_mangled(const config_file *f, const rule *r)
+{
+    if (r->line && r->symbol && strncmp(r->symbol, "_Z", 2) == 0)
+        complain(f->path, r->line,
+                 "note: symbol:%.60s may fit nothing: names are demangled, as reports show them", r->symbol);
+}
+
 /* A parent is there for what is below it. */
 static void note_pool(const config_file *f, const config_pool *p)
 {
@@ -430,8 +441,10 @@ int config_check(const char *file)
 {
     static config_file checked;
     bool good = config_file_read(file, &checked);
-    for (unsigned i = 0; good && i < rules_count(); i++)
+    for (unsigned i = 0; good && i < rules_count(); i++) {
         note_rule(&checked, rules_get(i));
+        note_mangled(&checked, rules_get(i));
+    }
     for (unsigned i = 0; good && i < checked.pool_count; i++)
         note_pool(&checked, &checked.pools[i]);
     return (int)checked.errors;

@@ -26,6 +26,11 @@ void exit_report(void)
         request_report(REASON_EXIT);
 }
 
+void exit_fork_child(void)
+{
+    config_now.exit_report = config_now.exit_report && config_now.children;
+}
+
 EXPORT _Noreturn void _exit(int status)
 {
     exit_report();

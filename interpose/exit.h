@@ -10,4 +10,7 @@
 /* The report, once in a process's life and only when asked for. Async-signal-safe. */
 void exit_report(void);
 
+/* After fork, in the child: with POOLMEM_CHILDREN=0 the report is the first process's alone. */
+void exit_fork_child(void);
+
 #endif

@@ -15,6 +15,7 @@
  */
 #include "fork.h"
 #include "caller.h"
+#include "exit.h"
 #include "message.h"
 #include "os.h"
 #include "pools.h"
@@ -189,6 +190,7 @@ static void child(void)
     publish_fork_child();
     visit_all(drop_as_child);
     request_fork_child();
+    exit_fork_child();
     if (now.without)
         message(MESSAGE_WARNING, "fork in a signal handler: the child goes without what %u locks guard",
                 now.without);

@@ -86,6 +86,18 @@ bool glob_match(const char *pattern, const char *text)
     return !*pattern;
 }
 
+const char *glob_unclosed(const char *pattern)
+{
+    for (const char *p = pattern; *p; p++) {
+        const char *end = *p == '[' ? set_end(p + 1) : p;
+        if (!end && !strchr(p, ']'))
+            return p;
+        p = end ? end : p;
+        p += *p == '\\' && p[1];
+    }
+    return NULL;
+}
+
 const char *glob_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');

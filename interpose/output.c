@@ -77,15 +77,15 @@ bool output_path(const report *r, const char *pattern, char *path, size_t cap)
     return true;
 }
 
-static bool refuse(const char *path, const char *why)
+static bool refuse(const report *r, const char *path, const char *why)
 {
-    message(MESSAGE_MISUSE, "%s: %s: no report written", path, why);
+    message(r->source.quiet ? MESSAGE_WARNING : MESSAGE_MISUSE, "%s: %s: no report written", path, why);
     return false;
 }
 
-static bool refuse_errno(const char *path, int error)
+static bool refuse_errno(const report *r, const char *path, int error)
 {
-    return refuse(path, strerrordesc_np(error));
+    return refuse(r, path, strerrordesc_np(error));
 }
 
 typedef void writer(const report *r, sink *out);
@@ -95,7 +95,7 @@ static bool write_to(const report *r, int fd, writer *write, const char *path, c
     sink out;
     sink_open(&out, buf, cap, fd);
     write(r, &out);
-    return sink_flush(&out) == 0 || refuse_errno(path, -out.error);
+    return sink_flush(&out) == 0 || refuse_errno(r, path, -out.error);
 }
 
 static uint64_t random_number(void)
@@ -125,20 +125,20 @@ static bool write_file(const report *r, const char *path, writer *write, char *b
     char name[OUTPUT_PATH];
     int fd = open_beside(path, name);
     if (fd < 0)
-        return refuse_errno(path, -fd);
+        return refuse_errno(r, path, -fd);
     bool whole = write_to(r, fd, write, path, buf, cap);
     raw_close(fd);
     int error = whole ? raw_rename(name, path) : -1;
     if (error)
         raw_unlink(name);
-    return whole && (!error || refuse_errno(path, -error));
+    return whole && (!error || refuse_errno(r, path, -error));
 }
 
 static bool write_device(const report *r, const char *path, writer *write, char *buf, size_t cap)
 {
     int fd = raw_open(path, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
-        return refuse_errno(path, -fd);
+        return refuse_errno(r, path, -fd);
     bool ok = write_to(r, fd, write, path, buf, cap);
     raw_close(fd);
     return ok;
@@ -151,11 +151,11 @@ static bool write_path(const report *r, const char *path, writer *write, char *b
     bool there = fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
     errno = saved;
     if (there && S_ISLNK(st.st_mode))
-        return refuse(path, "is a symbolic link");
+        return refuse(r, path, "is a symbolic link");
     if (there && (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode)))
         return write_device(r, path, write, buf, cap);
     if (there && !S_ISREG(st.st_mode))
-        return refuse(path, "is not a plain file");
+        return refuse(r, path, "is not a plain file");
     return write_file(r, path, write, buf, cap);
 }
 
@@ -164,7 +164,7 @@ static bool write_heap_profile(report *r, const char *path, char *buf, size_t ca
 {
     char object[OUTPUT_PATH];
     if (fmt_text(object, sizeof object, "%s.pools.so", path) >= sizeof object)
-        return refuse(path, "name too long");
+        return refuse(r, path, "name too long");
     if (!write_path(r, object, report_object, buf, cap))
         return false;
     r->source.pools_object = object;
@@ -185,7 +185,7 @@ bool output_report_as(report *r, const char *path, report_format f, char *buf, s
 bool output_report(report *r, const char *target, char *buf, size_t cap, char *path)
 {
     if (!output_path(r, target, path, OUTPUT_PATH))
-        return refuse(target, "name too long");
+        return refuse(r, target, "name too long");
     if (strcmp(target, "stderr") == 0) {
         int fd = raw_stderr();
         return fd >= 0 && write_to(r, fd, report_text, target, buf, cap);

@@ -37,6 +37,7 @@ typedef struct report_source {
     void *reader_arg;
     report_reason reason;
     uint32_t pid, sequence;
+    bool quiet;               /* that it cannot be written is no more than a warning */
     uint64_t now_ns;          /* CLOCK_MONOTONIC */
     uint64_t rss_bytes;       /* 0 unknown */
     unsigned top;             /* call-sites a pool in JSON and text; 0: 100 and 20 */

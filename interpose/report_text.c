@@ -6,6 +6,7 @@
  */
 #include "report.h"
 #include "fmt.h"
+#include "report_units.h"
 
 #include <string.h>
 
@@ -16,48 +17,6 @@
 #define SITE_INDENT  29 /* where the frames of a call-site start */
 #define SYMBOL_WIDTH 60 /* of a function's name */
 #define SITE_LINES   3  /* and how many lines they may take */
-
-/* Three digits and a unit: "17 B", "1.25 MiB", "1023 KiB". */
-static const char *bytes_text(char out[16], uint64_t n)
-{
-    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    unsigned u = 0;
-    uint64_t whole = n, rest = 0;
-    for (; whole >= 1024 && u < 6; u++) {
-        rest = (whole % 1024) * 100 / 1024;
-        whole /= 1024;
-    }
-    if (!u || whole >= 100)
-        fmt_text(out, 16, "%lu %s", (unsigned long)whole, unit[u]);
-    else if (whole >= 10)
-        fmt_text(out, 16, "%lu.%lu %s", (unsigned long)whole, (unsigned long)rest / 10, unit[u]);
-    else
-        fmt_text(out, 16, "%lu.%02lu %s", (unsigned long)whole, (unsigned long)rest, unit[u]);
-    return out;
-}
-
-/* Exact to five digits, then "123k", "4.56M". */
-static const char *count_text(char out[16], uint64_t n)
-{
-    static const char unit[] = " kMGTPE";
-    unsigned u = 0;
-    uint64_t whole = n, rest = 0;
-    if (n < 100000) {
-        fmt_text(out, 16, "%lu", (unsigned long)n);
-        return out;
-    }
-    for (; whole >= 1000; u++) {
-        rest = whole % 1000;
-        whole /= 1000;
-    }
-    if (whole >= 100)
-        fmt_text(out, 16, "%lu%c", (unsigned long)whole, unit[u]);
-    else if (whole >= 10)
-        fmt_text(out, 16, "%lu.%lu%c", (unsigned long)whole, (unsigned long)rest / 100, unit[u]);
-    else
-        fmt_text(out, 16, "%lu.%02lu%c", (unsigned long)whole, (unsigned long)rest / 10, unit[u]);
-    return out;
-}
 
 /* A rate over less than a tenth of a second says nothing. */
 static const char *rate_text(char out[16], const report *r, uint64_t n)
@@ -142,8 +101,9 @@ static void put_rest(const report *r, sink *out)
         sink_text(out, "\n  + rest of the process %s = RSS %s\n", bytes_text(a, rss - committed),
                   bytes_text(b, rss));
     else
-        sink_text(out, "\n  - not resident, at least %s = RSS %s, with the rest of the process\n",
-                  bytes_text(a, committed - rss), bytes_text(b, rss));
+        sink_text(out,
+                  "\n  RSS of the whole process is only %s: at least %s of the committed is not resident\n",
+                  bytes_text(a, rss), bytes_text(b, committed - rss));
 }
 
 static void put_sums(const report *r, sink *out)
@@ -154,17 +114,18 @@ static void put_sums(const report *r, sink *out)
               bytes_text(d, r->committed_bytes));
     put_rest(r, out);
     uint64_t calls = r->total.allocs;
-    sink_text(out, "unattributed %s calls (%lu%%, in %s), foreign frees %lu, misuse %lu, unwound %s of %s\n",
-              count_text(a, r->unattributed_allocs),
+    sink_text(out, "unattributed %s call%s (%lu%%, in %s), foreign frees %lu, misuse %lu, unwound %s of %s\n",
+              count_text(a, r->unattributed_allocs), plural(r->unattributed_allocs),
               calls ? (unsigned long)(r->unattributed_allocs * 100 / calls) : 0,
               r->pool_count ? r->pools[STATS_POOL_GLOBAL].name : "Global", (unsigned long)r->foreign_frees,
               (unsigned long)r->misuse, count_text(b, r->unwound), count_text(c, calls));
     if (r->total.failed | r->total.over_limit)
-        sink_text(out, "refused %lu requests, %lu over a limit\n", (unsigned long)r->total.failed,
-                  (unsigned long)r->total.over_limit);
+        sink_text(out, "refused %lu request%s, %lu over a limit\n", (unsigned long)r->total.failed,
+                  plural(r->total.failed), (unsigned long)r->total.over_limit);
     if (r->sites_lost | r->tallies_lost | r->track_lost)
-        sink_text(out, "not told apart: %lu call-sites, %lu counters, %lu tracked blocks (tables full)\n",
-                  (unsigned long)r->sites_lost, (unsigned long)r->tallies_lost, (unsigned long)r->track_lost);
+        sink_text(out, "not told apart: %lu call-site%s, %lu counter%s, %lu tracked block%s (tables full)\n",
+                  (unsigned long)r->sites_lost, plural(r->sites_lost), (unsigned long)r->tallies_lost,
+                  plural(r->tallies_lost), (unsigned long)r->track_lost, plural(r->track_lost));
     if (!r->exact)
         sink_string(out, "live figures are upper bounds: the process's memory may not be read\n");
 }
@@ -202,25 +163,36 @@ static void frame_name(const report_frame_text *f, const char *before, char *to,
                  (unsigned long)f->symbol_offset, module);
 }
 
-/* Frames follow each other, innermost first, as far as they fit. */
+/* Columns to leave behind a frame: for what says that there is more. */
+static size_t room_for_more(bool more, unsigned line)
+{
+    size_t sign = line < SITE_LINES ? sizeof " <" - 1 : sizeof " < ..." - 1;
+    return more ? sign : 0;
+}
+
+/* Frames follow each other, innermost first, as far as they fit; three dots stand for the others. */
 static void put_frames(const report *r, uint32_t site, sink *out)
 {
     report_frame_text f;
     char name[128], before[sizeof f.module] = "none";
-    unsigned lines = 1;
-    for (unsigned i = 0; report_frame_get(r, site, i, &f); i++) {
+    unsigned line = 1;
+    bool more = report_frame_get(r, site, 0, &f);
+    for (unsigned i = 0; more; i++) {
         frame_name(&f, before, name, sizeof name);
         strcpy(before, f.module);
-        if (i && out->column + 3 + strlen(name) > COLUMNS - 2) {
-            if (++lines > SITE_LINES) {
-                sink_string(out, " <");
-                break;
-            }
-            sink_string(out, " <\n");
+        more = report_frame_get(r, site, i + 1, &f);
+        bool fits = out->column + 3 + strlen(name) + room_for_more(more, line) <= COLUMNS;
+        if (i && !fits && line == SITE_LINES) {
+            sink_string(out, " < ...");
+            break;
+        }
+        if (i)
+            sink_string(out, fits ? " < " : " <\n");
+        if (i && !fits) {
             sink_char(out, ' ', SITE_INDENT);
-        } else if (i)
-            sink_string(out, " < ");
-        size_t room = COLUMNS - out->column;
+            line++;
+        }
+        size_t room = COLUMNS - out->column - room_for_more(more, line);
         sink_bytes(out, name, strlen(name) < room ? strlen(name) : room);
     }
     sink_char(out, '\n', 1);
@@ -259,11 +231,12 @@ static void put_sites(const report *r, const report_pool *p, sink *out)
     top = top < p->site_count ? top : p->site_count;
     if (!p->site_count)
         return;
-    sink_text(out, "\n%s: %s calls asked for %s", p->name,
-              count_text(calls, p->stats.allocs + p->stats.reallocs),
+    uint64_t n = p->stats.allocs + p->stats.reallocs;
+    sink_text(out, "\n%s: %s call%s asked for %s; ", p->name, count_text(calls, n), plural(n),
               bytes_text(bytes, p->stats.alloc_bytes));
-    sink_text(out, top < p->site_count ? "; the top %u of %u call-sites\n" : "; %u call-sites\n", top,
-              p->site_count);
+    if (top < p->site_count)
+        sink_text(out, "the top %u of ", top);
+    sink_text(out, "%u call-site%s\n", p->site_count, plural(p->site_count));
     sink_text(out, "%8s %9s %9s called by\n", "calls", "asked", r->view.lives ? "live" : "");
     for (uint32_t i = 0; i < top; i++)
         put_site(r, &r->sites[p->site_first + i], out);
@@ -305,7 +278,8 @@ static void put_leaks(const report *r, sink *out)
         bytes += r->sites[i].live_bytes;
         blocks += r->sites[i].live_blocks;
     }
-    sink_text(out, "\nnever freed: %s in %lu blocks\n", bytes_text(live, bytes), (unsigned long)blocks);
+    sink_text(out, "\nnever freed: %s in %lu block%s\n", bytes_text(live, bytes), (unsigned long)blocks,
+              plural(blocks));
     if (blocks)
         sink_text(out, "%8s %9s %9s called by\n", "blocks", "live", "pool");
     while (top-- && (at = next_leak(r, at)) < r->site_total)
@@ -322,16 +296,21 @@ static void put_mark(const report *r, sink *out)
     sink_text(out, "\nsince mark '%s', %lu.%lu s ago\n%-24s%16s%12s%12s\n", label,
               (r->source.now_ns - h->mark_ns) / 1000000000u,
               (r->source.now_ns - h->mark_ns) / 100000000u % 10u, "pool", "live bytes", "blocks", "allocs");
+    unsigned changed = 0;
     for (uint32_t i = 0; i < r->pool_count; i++) {
         const pool_stats *now = &r->pools[r->order[i]].stats;
         const stats_pool *then = &r->view.pools[r->order[i]];
         int64_t bytes = (int64_t)(now->live_bytes - then->mark_live_bytes);
         int64_t blocks = (int64_t)(now->live_blocks - then->mark_live_blocks);
         int64_t allocs = (int64_t)(now->allocs - then->mark_allocs);
-        if (bytes || blocks || allocs)
-            sink_text(out, "%-24s%16ld%12ld%12ld\n", r->pools[r->order[i]].name, (long)bytes, (long)blocks,
-                      (long)allocs);
+        if (!bytes && !blocks && !allocs)
+            continue;
+        sink_text(out, "%-24s%16ld%12ld%12ld\n", r->pools[r->order[i]].name, (long)bytes, (long)blocks,
+                  (long)allocs);
+        changed++;
     }
+    if (!changed)
+        sink_string(out, "no change\n");
 }
 
 /* The three answers of the old block allocator to "how much is free?", which decide different things. */

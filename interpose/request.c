@@ -32,6 +32,7 @@ static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, S
 
 static uint32_t pending[REASON_COUNT];
 static int reporter; /* 0: nobody */
+static bool forked;  /* this process is a child of fork */
 static char *memory; /* guard page, stack, report, output */
 static char target[OUTPUT_PATH] = "stderr";
 static raw_mask faults_mask, kept_open; /* signals a reporting thread takes: faults; and with ours */
@@ -103,22 +104,42 @@ void request_source(report_source *s, report_reason why)
         .figures = heap_figures_read,
         .reason = why,
         .pid = (uint32_t)getpid(),
-        .sequence = __atomic_add_fetch(&published->sequence, 1, __ATOMIC_RELAXED),
+        .sequence = __atomic_load_n(&published->sequence, __ATOMIC_RELAXED),
         .now_ns = os_time_ns(),
         .rss_bytes = raw_resident_bytes(),
     };
 }
 
+uint32_t request_number(void)
+{
+    return __atomic_add_fetch(&published->sequence, 1, __ATOMIC_RELAXED);
+}
+
+void request_number_back(uint32_t number)
+{
+    __atomic_compare_exchange_n(&published->sequence, &number, number - 1, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+}
+
+static void not_written(uint32_t number)
+{
+    request_number_back(number);
+    __atomic_fetch_add(&published->unwritten, 1, __ATOMIC_RELEASE);
+}
+
+/* Where the end of every child of fork would fail, it is enough that the first process says so. */
 static void write_one(report_reason why)
 {
     report_source s;
     request_source(&s, why);
+    s.sequence = request_number();
+    s.quiet = forked && why == REASON_EXIT;
     report *r = report_take(&s, report_memory());
     if (r)
         request_keep_peaks(r);
     char *out = report_memory() + round_up(report_bytes(), OS_PAGE), path[OUTPUT_PATH];
     if (!r || !output_report(r, target, out, OUTPUT_BYTES, path))
-        return;
+        return not_written(s.sequence);
     fmt_text(published->report_path, sizeof published->report_path, "%s", path);
     __atomic_fetch_add(&published->reported, 1, __ATOMIC_RELEASE);
 }
@@ -223,4 +244,5 @@ void request_fork_child(void)
 {
     memset(pending, 0, sizeof pending);
     reporter = 0;
+    forked = true;
 }

@@ -15,10 +15,15 @@ void request_boot(const char *target, int signal);
    or by the thread that is writing reports now. Keeps errno. */
 void request_report(report_reason why);
 
-/* What a report of this process is made from; counts it. Async-signal-safe. */
+/* What a picture of this process is made from. Async-signal-safe. */
 void request_source(report_source *s, report_reason why);
 /* What was live just now may be more than any peak noted so far: the next report must not show less. */
 void request_keep_peaks(const report *r);
+
+/* The number of a report that is about to be written, and its return when it was not: then the next one gets
+   it, unless a number has been given in between. Async-signal-safe. */
+uint32_t request_number(void);
+void request_number_back(uint32_t number);
 
 /* This thread is inside request_report: what it was called for will be done when that returns. */
 bool request_is_here(void);

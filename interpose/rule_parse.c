@@ -90,6 +90,13 @@ static bool read_range(const char *text, uint64_t most, uint64_t *min, uint64_t 
     return *min <= *max && *max <= most;
 }
 
+static bool glob_good(const char *key, const char *pattern, struct reason *why)
+{
+    const char *open = glob_unclosed(pattern);
+    return !open ||
+           wrong(why, "%s: set not closed in '%.60s', expected a ] in it, or \\[ for a [", key, open);
+}
+
 /* Patterns are kept as they stand; glob.h says what they mean. */
 static bool read_glob(const char *key, const char *value, const char **out, struct reason *why)
 {
@@ -97,6 +104,8 @@ static bool read_glob(const char *key, const char *value, const char **out, stru
         return wrong(why, "%s: is given twice, expected it once a line", key);
     if (!*value)
         return wrong(why, "%s: has no pattern, expected %s:GLOB", key, key);
+    if (!glob_good(key, value, why))
+        return false;
     *out = keep_text(value, strlen(value));
     return true;
 }
@@ -164,11 +173,11 @@ static bool read_addr(const char *value, rule *r, struct reason *why)
         return wrong(why, "bad range '%s', expected addr:MODULE+START-END, hexadecimal, START below END",
                      value);
     r->addr_module = keep_text(value, (size_t)(plus - value));
-    return true;
+    return glob_good("addr", r->addr_module, why);
 }
 
-/* One `key:value`; the word is cut at its colon. */
-static bool read_condition(char *word, rule *r, struct reason *why)
+/* One `key:value`; the word is cut at its colon. One that is `not_first` may be the rest of a pattern. */
+static bool read_condition(char *word, rule *r, bool not_first, struct reason *why)
 {
     char *colon = strchr(word, ':');
     const char *value = colon ? colon + 1 : "";
@@ -186,7 +195,8 @@ static bool read_condition(char *word, rule *r, struct reason *why)
         return read_depth(value, r, why);
     if (colon && strcmp(word, "addr") == 0)
         return read_addr(value, r, why);
-    return wrong(why, "unknown condition '%s', expected module: symbol: entry: size: depth: or addr:", word);
+    return wrong(why, "unknown condition '%.60s', expected module: symbol: entry: size: depth: or addr:%s",
+                 word, not_first ? " (a pattern with blanks goes in quotes: symbol:\"a b\")" : "");
 }
 
 /* Copies the next word without its quotes and steps past it; false and a reason when it is no good. */
@@ -220,7 +230,7 @@ bool rule_parse(const char *pool, const char *conditions, rule *out, char *why_t
             p++;
         if (!*p)
             break;
-        if (!next_word(&p, word, &why) || !read_condition(word, out, &why))
+        if (!next_word(&p, word, &why) || !read_condition(word, out, count > 0, &why))
             return false;
     }
     if (!count)

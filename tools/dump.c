@@ -37,25 +37,27 @@ static bool has_signal(int pid, const char *which, unsigned number)
     return signal_set(pid, which) >> (number - 1) & 1;
 }
 
-static uint32_t reports(const attached *a, const uint32_t *field)
+static uint32_t count(const uint32_t *field)
 {
-    attach_refresh(a);
     return __atomic_load_n(field, __ATOMIC_ACQUIRE);
 }
 
-static bool wait_for(const attached *a, const uint32_t *field, uint32_t before)
+/* Until a report is in its place (true), could not be written, or does not come. */
+static bool wait_for(const attached *a, uint32_t reported, uint32_t unwritten)
 {
+    const stats_header *h = a->header;
     for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
-        if (reports(a, field) != before)
-            return true;
+        attach_refresh(a);
+        if (count(&h->reported) != reported || count(&h->unwritten) != unwritten)
+            break;
         usleep(STEP_MS * 1000);
     }
-    return false;
+    return count(&h->reported) != reported;
 }
 
-static int say_missing(const attached *a, unsigned number, uint32_t sequence_before)
+static int say_missing(const attached *a, unsigned number, uint32_t unwritten)
 {
-    if (a->header->sequence != sequence_before)
+    if (count(&a->header->unwritten) != unwritten)
         return tell(STATUS_FAILED, "process %d could not write its report; its stderr says why", a->pid);
     if (has_signal(a->pid, "SigBlk:", number))
         return tell(STATUS_FAILED, "no report after %d s: process %d blocks signal %u (%s)",
@@ -67,14 +69,15 @@ static int say_missing(const attached *a, unsigned number, uint32_t sequence_bef
 static int ask(const attached *a)
 {
     const stats_header *h = a->header;
+    attach_refresh(a);
     unsigned number = h->signal;
-    uint32_t reported = reports(a, &h->reported), sequence = reports(a, &h->sequence);
+    uint32_t reported = count(&h->reported), unwritten = count(&h->unwritten);
     if (!number || number > 64 || !has_signal(a->pid, "SigCgt:", number))
         return tell(STATUS_FAILED, "process %d takes no signal for reports (POOLMEM_SIGNAL=none?)", a->pid);
     if (sigqueue(a->pid, (int)number, (union sigval){0}) != 0)
         return tell(STATUS_FAILED, "process %d: %s", a->pid, strerror(errno));
-    if (!wait_for(a, &h->reported, reported))
-        return say_missing(a, number, sequence);
+    if (!wait_for(a, reported, unwritten))
+        return say_missing(a, number, unwritten);
     printf("report %u of process %d: %.*s\n", reported + 1, a->pid, (int)sizeof h->report_path - 1,
            h->report_path);
     return STATUS_DONE;

@@ -2,6 +2,7 @@
 /*
  * list.c - `poolmem list`: the processes that run under the library, as far as this user may see them.
  */
+#include "../interpose/report_units.h"
 #include "attach.h"
 #include "command.h"
 
@@ -14,8 +15,9 @@
 static void print_process(const report *r)
 {
     bool same = strcmp(report_base_name(r->exe), r->program) == 0;
-    printf("%8u %12lu %12lu %12lu  %s", r->source.pid, (unsigned long)r->total.live_bytes,
-           (unsigned long)r->committed_bytes, (unsigned long)r->source.rss_bytes, r->exe);
+    char live[16], committed[16], rss[16];
+    printf("%8u %9s %9s %9s  %s", r->source.pid, bytes_text(live, r->total.live_bytes),
+           bytes_text(committed, r->committed_bytes), bytes_text(rss, r->source.rss_bytes), r->exe);
     printf(same ? "\n" : " (%s)\n", r->program);
 }
 
@@ -47,7 +49,7 @@ int list_main(int argc, char **argv)
     DIR *d = opendir("/proc");
     if (!d)
         return tell(STATUS_FAILED, "list: /proc is not there");
-    printf("%8s %12s %12s %12s  %s\n", "PID", "LIVE", "COMMITTED", "RSS", "PROGRAM");
+    printf("%8s %9s %9s %9s  %s\n", "PID", "LIVE", "COMMITTED", "RSS", "PROGRAM");
     for (struct dirent *e; (e = readdir(d));) {
         int pid = parse_pid(e->d_name);
         if (pid)

@@ -74,8 +74,9 @@ int sim_main(int argc, char **argv)
     struct options o = {0};
     if (!read_options(argc, argv, &o))
         return sim_usage(stderr, STATUS_USAGE);
-    if (!sim_config_read(o.file, &config))
-        return STATUS_USAGE;
+    int unread = sim_config_read(o.file, &config);
+    if (unread)
+        return unread;
     char *end = NULL;
     if (o.seed)
         config.seed = strtoull(o.seed, &end, 10);

@@ -64,8 +64,8 @@ typedef struct sim_result {
     double shared;        /* mean over steps: |both resident| / |either|, with the first policy */
 } sim_result;
 
-/* False after a message with the file and the line. */
-bool sim_config_read(const char *path, sim_config *out);
+/* The status of the command; anything but STATUS_DONE after a message with the file and the line. */
+int sim_config_read(const char *path, sim_config *out);
 /* Runs all levels of a row; results has one place a policy. False: no memory. */
 bool sim_run_row(const sim_config *c, const sim_row *row, sim_result *results);
 

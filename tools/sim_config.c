@@ -225,19 +225,15 @@ static bool check_whole(const struct reader *r)
     return !missing;
 }
 
-bool sim_config_read(const char *path, sim_config *out)
+int sim_config_read(const char *path, sim_config *out)
 {
     struct reader r = {.in = fopen(path, "re"), .path = path, .config = out};
     *out = defaults;
-    if (!r.in) {
-        tell(STATUS_FAILED, "cannot open %s: %s", path, strerror(errno));
-        return false;
-    }
+    if (!r.in)
+        return tell(STATUS_FAILED, "cannot open %s: %s", path, strerror(errno));
     int bad_line = ini_parse_stream(next_line, &r, take_value, &r);
     fclose(r.in);
-    if (bad_line && !r.bad) {
-        tell(STATUS_USAGE, "%s:%d: neither a section nor `name = value`", path, bad_line);
-        return false;
-    }
-    return !r.bad && check_whole(&r);
+    if (bad_line && !r.bad)
+        return tell(STATUS_USAGE, "%s:%d: neither a section nor `name = value`", path, bad_line);
+    return !r.bad && check_whole(&r) ? STATUS_DONE : STATUS_USAGE;
 }

@@ -270,6 +270,7 @@ static void reports(void)
     CHECK(poolmem_report(path, POOLMEM_FORMAT_AUTO) == POOLMEM_OK);
     CHECK(file_has(path, "\"schema\": 1") || file_has(path, "\"schema\":1"));
     CHECK(file_has(path, "Reported"));
+    CHECK(file_has(path, "\"sequence\": 1,"));                      /* figures and marks take no number */
     CHECK(poolmem_report(path, POOLMEM_FORMAT_TEXT) == POOLMEM_OK); /* made anew */
     CHECK(file_has(path, "Reported") && !file_has(path, "\"schema\""));
     CHECK(file_has(path, "level 3 loaded"));
@@ -280,6 +281,7 @@ static void reports(void)
     close(fd);
     CHECK(poolmem_report_fd(-1, POOLMEM_FORMAT_TEXT) == POOLMEM_IO);
     CHECK(poolmem_report("/nowhere/at/all.txt", POOLMEM_FORMAT_AUTO) == POOLMEM_IO);
+    CHECK(poolmem_report(path, POOLMEM_FORMAT_TEXT) == POOLMEM_OK && file_has(path, ", report 5 (request)"));
     unlink(path);
     rmdir(folder);
     poolmem_free(a);

@@ -3,6 +3,7 @@
 # The command: usage errors, exit statuses, what it refuses to run and why, and its view of a running process.
 # usage: tests/command/run.sh [POOLMEM]     (its library is looked for as the command itself does)
 poolmem=$(realpath "${1:-build/poolmem}") || exit 1
+readme=$(realpath "$(dirname "$0")/../../README.md") || exit 1
 here=$(mktemp -d) || exit 1
 started=
 trap 'for p in $started; do kill "$p" 2>/dev/null; done; rm -rf "$here"' EXIT
@@ -73,6 +74,10 @@ expect "dump: no number" 2 "one process id expected" "$poolmem" dump abc
 expect "list: argument" 2 "takes no arguments" "$poolmem" list all
 expect "check: nothing" 2 "^usage: poolmem check" "$poolmem" check
 
+for command in check model sim; do
+    expect "$command: no file" 1 "nofile.*: No such file" "$poolmem" $command nofile
+done
+
 # --- what cannot be run -----------------------------------------------------------------------------
 expect "not found" 127 "nonesuch: command not found" "$poolmem" run nonesuch
 expect "not found by path" 127 "./nonesuch: command not found" "$poolmem" run ./nonesuch
@@ -128,6 +133,19 @@ expect "a script's programs, each in its file" 0 "" sh -c 'cd each && "$0" run -
 expect "three files" 0 "^ls-[0-9]+.txt sleep-[0-9]+.txt starts-[0-9]+.txt $" sh -c 'cd each && ls | tr "\n" " "'
 expect "a script alone" 0 "" sh -c 'cd alone && "$0" run --exit --children 0 --stats=%e-%p.txt ../starts' "$poolmem"
 expect "one file" 0 "^1$" sh -c 'ls alone | wc -l'
+# a subshell is a fork, which ends too: its report is one of its own, or none
+printf '#!/bin/sh\nfor i in 1 2 3 4; do x=$(:; echo $i); done\n' >forks && chmod +x forks
+mkdir forked single
+holds "a script that forks" "$poolmem" run --exit --stats=forked/%p.txt ./forks
+expect "a file a fork" 0 "^5$" sh -c 'ls forked | wc -l'
+holds "a script that forks, alone" "$poolmem" run --exit --children 0 --stats=single/%p.txt ./forks
+expect "one file, of the script" 0 "^1 [0-9]+.txt$" sh -c 'echo $(ls single | wc -l) $(ls single)'
+for children in 0 1; do
+    expect "no folder for reports: said once, children $children" 0 "^1$" sh -c \
+        '"$0" run --exit --children $1 --stats=none/%e-%p.txt ./forks 2>&1 | grep -c "none/.*: No such file"' "$poolmem" $children
+done
+expect "no folder for reports: by each fork with --verbose 1" 0 "^5$" sh -c \
+    '"$0" run --exit --verbose 1 --stats=none/%e-%p.txt ./forks 2>&1 | grep -c "none/.*: No such file"' "$poolmem"
 
 # the name in reports is the one that was called, of a link or a script; a name of the kernel's is none
 ln -s "$(command -v sleep)" snooze
@@ -155,7 +173,8 @@ expect "stat: json" 0 "\"reason\": \"request\"" "$poolmem" stat --json $pid
 holds "stat: json parses" sh -c '"$0" stat --json $1 | python3 -m json.tool' "$poolmem" $pid
 expect "stat: folded" 0 "^Global.* [0-9]+$" "$poolmem" stat --folded $pid
 expect "stat: heap" 0 "^heap profile: .* @ heapprofile$" "$poolmem" stat --heap $pid
-expect "list" 0 "^ *$pid .*/sleep$" "$poolmem" list
+expect "list" 0 "^ *$pid +[0-9.]+ [KM]iB +[0-9.]+ [KM]iB +[0-9.]+ [KM]iB  /.*/[a-z]+( \(sleep\))?$" "$poolmem" list
+expect "list: columns" 0 "^0$" sh -c '"$0" list | grep -Evc "^.{8} .{9} .{9} .{9}  (/|PROGRAM)"; true' "$poolmem"
 "$poolmem" run -- ./snooze 60 &
 linked=$!
 started="$started $linked"
@@ -184,6 +203,17 @@ for pprof in google-pprof jeprof; do
     expect "$pprof: alone" 0 "pool:Global" $pprof --text alone.heap
     expect "$pprof: with the program" 0 "pool:Global" $pprof --text "$(command -v ls)" with.heap
 done
+kill $pid
+
+mkdir later
+"$poolmem" run --stats "$here/later/%n.json" -- sleep 60 2>said &
+pid=$!
+started="$started $pid"
+sleep 0.5
+rmdir later
+expect "dump: no folder" 1 "could not write its report; its stderr says why" "$poolmem" dump $pid
+mkdir later
+expect "dump: what was not written has no number" 0 "report 1 of process $pid: $here/later/1.json" "$poolmem" dump $pid
 kill $pid
 
 "$poolmem" run --signal none -- sleep 60 2>said &
@@ -218,6 +248,17 @@ expect "check: rule without a pool" 0 "typo.conf:3: note: rule sends to pool 'Ad
     "$poolmem" check typo.conf
 expect "check: pool without a rule" 0 "typo.conf:1: note: no rule leads to pool 'Audio'$" "$poolmem" check typo.conf
 expect "check: bad" 1 "^poolmem: .*bad.conf:2: " "$poolmem" check bad.conf
+printf '[rules]\nLevel = module:x\nLevel = symbol:[abc\n' >open.conf
+printf '[rules]\nLevel = symbol:std::vector<int, std::allocator<int> >::reserve\n' >blanks.conf
+printf '[rules]\nLevel = symbol:"std::vector<int, std::allocator<int> >::reserve"\n' >quotes.conf
+printf '[rules]\nLevel = symbol:_ZN5LevelC1Ev\n' >mangled.conf
+expect "check: set not closed" 1 "open.conf:3: symbol: set not closed in '\[abc'" "$poolmem" check open.conf
+expect "check: blanks" 1 "blanks.conf:2: unknown condition 'std', .*quotes: symbol:\"a b\"" "$poolmem" check blanks.conf
+expect "check: blanks in quotes" 0 "no errors" "$poolmem" check quotes.conf
+expect "check: mangled" 0 "mangled.conf:2: note: symbol:_ZN5LevelC1Ev .*demangled" "$poolmem" check mangled.conf
+sed -n '/^    include builtin/,/^[^ ]/s/^    //p' "$readme" >readme.conf
+expect "check: README's file, as copied" 0 "readme.conf: no errors" "$poolmem" check readme.conf
+expect "check: README's file is whole" 0 "^; symbols game = " cat readme.conf
 expect "check: missing" 1 "nowhere.conf" "$poolmem" check nowhere.conf
 
 [ $failed -eq 0 ] && echo "$count tests of the command as expected"

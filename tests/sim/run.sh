@@ -61,7 +61,8 @@ kind = largest
 parts = 5-2' "4: bad range '5-2', expected LOW-HIGH or a number, within what a level can hold"
 bad '[sim]
 just words' "2: neither a section nor \`name = value\`"
-"$poolmem" sim "$got/none.ini" 2>/dev/null && complain "a file that is not there"
+"$poolmem" sim "$got/none.ini" 2>/dev/null
+[ $? -eq 1 ] || complain "a file that is not there"
 "$poolmem" sim 2>/dev/null
 [ $? -eq 2 ] || complain "no arguments"
 [ $failed -eq 0 ] && echo "simulation as expected"

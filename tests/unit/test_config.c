@@ -151,6 +151,12 @@ Test(config, bad_lines)
     expect_wrong(2, "unknown condition 'modul'", "[rules]\nA = modul:x\n");
     expect_wrong(2, "no condition", "[rules]\nA =\n");
     expect_wrong(2, "quote not closed", "[rules]\nA = symbol:\"x\n");
+    expect_wrong(2, "symbol: set not closed in '[abc'", "[rules]\nA = symbol:x[abc\n");
+    expect_wrong(2, "symbol map of 'g[a': set not closed", "[rules]\nsymbols g[a = g.map\n");
+    expect_wrong(
+        2,
+        "'std', expected module: symbol: entry: size: depth: or addr: (a pattern with blanks goes in quotes",
+        "[rules]\nA = symbol:std::vector<int, std::allocator<int> >::reserve\n");
     expect_wrong(2, "without a file", "[rules]\nsymbols game =\n");
     expect_wrong(2, "No such file", "[rules]\nsymbols game = missing.map\n");
 }
@@ -219,6 +225,13 @@ Test(config, check_notes_a_section_without_a_rule)
                      "noted:2: note: no rule leads to pool 'Sound'\n");
     cr_assert_str_eq(noted("[pool Lua]\nlimit = 1M\n"), "noted:1: note: no rule leads to pool 'Lua'\n");
     cr_assert_str_eq(noted("include builtin\n[pool Lua]\nlimit = 1M\n[pool System]\n[pool Global]\n"), "");
+}
+
+Test(config, check_notes_a_mangled_name)
+{
+    cr_assert_str_eq(
+        noted("[rules]\nLua = symbol:_ZN5Enemy*\nSTL = symbol:Z_Z\n"),
+        "noted:2: note: symbol:_ZN5Enemy* may fit nothing: names are demangled, as reports show them\n");
 }
 
 /* --- symbol maps ---------------------------------------------------------------------------------- */
@@ -342,9 +355,20 @@ Test(config, bad_variables_keep_the_default)
          *want; want++)
         cr_assert(strstr(got, *want), "no '%s' in %s", *want, got);
     cr_assert_eq(config_now.depth, 32);
+    cr_assert_eq(config_now.verbose, 0);
     cr_assert_eq(config_now.signal, SIGUSR1);
     cr_assert_str_eq(config_now.stats, "stderr");
     cr_assert(!config_now.exit_report);
+}
+
+Test(config, a_number_out_of_range_keeps_the_default)
+{
+    load_with("POOLMEM_DEPTH", "1025");
+    cr_assert(strstr(lines(), "POOLMEM_DEPTH=1025: not a number in range, expected 0 to 1024"));
+    cr_assert_eq(config_now.depth, 32);
+    load_with("POOLMEM_DEPTH", "1024");
+    cr_assert_str_empty(lines());
+    cr_assert_eq(config_now.depth, 1024);
 }
 
 Test(config, pools_are_made_parents_first)

@@ -122,6 +122,15 @@ Test(report, json_replaces_bytes_that_are_no_utf8)
     contains(format(FORMAT_JSON), "\"name\": \"a\xc3\xa9\\ufffd\\ufffd\\ufffd\\u0001\"");
 }
 
+static void expect_narrow(const char *text)
+{
+    for (const char *end; *text; text = end + 1) {
+        end = strchr(text, '\n');
+        cr_assert_not_null(end);
+        cr_assert_leq(end - text, 100, "%.*s", (int)(end - text), text);
+    }
+}
+
 Test(report, text_fits_100_columns)
 {
     const char *text = format(FORMAT_TEXT);
@@ -129,11 +138,63 @@ Test(report, text_fits_100_columns)
     contains(text, "\n  Lua  ");
     contains(text, "\n    Strings;");
     contains(text, "luaM_malloc_+0x10 (liblua5.4.so.0) < luaH_new+0x10\n");
-    for (const char *end; *text; text = end + 1) {
-        end = strchr(text, '\n');
-        cr_assert_not_null(end);
-        cr_assert_leq(end - text, 100, "%.*s", (int)(end - text), text);
+    expect_narrow(text);
+}
+
+/* The widths of frames vary, so that lines end everywhere. */
+Test(report, text_ends_a_cut_stack_in_dots)
+{
+    stats_site *s = &stats_sites(h)[STATS_POOLS];
+    cr_assert_null(strstr(format(FORMAT_TEXT), " < ..."));
+    for (uint32_t shape = 0; shape < 1u << STATS_SITE_FRAMES; shape += 5) {
+        s->frame_count = STATS_SITE_FRAMES;
+        for (uint32_t i = 0; i < STATS_SITE_FRAMES; i++)
+            s->frames[i] = shape >> i & 1 ? 2 : i % 2;
+        const char *text = format(FORMAT_TEXT);
+        expect_narrow(text);
+        for (const char *cut = text; (cut = strstr(cut, " <\n")); cut++)
+            cr_assert_eq(strspn(cut + 3, " "), 29, "%s", text);
     }
+    for (uint32_t i = 0; i < STATS_SITE_FRAMES; i++)
+        s->frames[i] = i % 2 * 2;
+    contains(format(FORMAT_TEXT), " < ...\n");
+}
+
+Test(report, text_counts_one_as_one)
+{
+    stats_tallies(h)[4].allocs = 1;
+    free(r);
+    r = bed_report(h, bytes);
+    contains(format(FORMAT_TEXT), "\nStrings;\"x\": 1 call asked for 70 B; 1 call-site\n");
+    contains(format(FORMAT_TEXT), "\nLua: 30 calls asked for 9.96 KiB; 2 call-sites\n");
+    r->source.top = 1;
+    contains(format(FORMAT_TEXT), "; the top 1 of 2 call-sites\n");
+}
+
+Test(report, text_says_what_is_not_resident)
+{
+    r->source.rss_bytes = 16384;
+    const char *text = format(FORMAT_TEXT);
+    contains(
+        text,
+        "= committed 40.5 KiB\n"
+        "  RSS of the whole process is only 16.0 KiB: at least 24.5 KiB of the committed is not resident\n");
+    expect_narrow(text);
+}
+
+Test(report, text_says_when_nothing_has_changed_since_the_mark)
+{
+    h->mark_ns = 2500000000;
+    strcpy(h->mark, "loaded");
+    for (uint32_t i = 0; i < r->pool_count; i++) {
+        stats_pools(h)[i].mark_live_bytes = r->pools[i].stats.live_bytes;
+        stats_pools(h)[i].mark_live_blocks = r->pools[i].stats.live_blocks;
+        stats_pools(h)[i].mark_allocs = r->pools[i].stats.allocs;
+    }
+    contains(format(FORMAT_TEXT), "since mark 'loaded', 0.5 s ago\npool                          live bytes"
+                                  "      blocks      allocs\nno change\n");
+    stats_pools(h)[2].mark_allocs--;
+    cr_assert_null(strstr(format(FORMAT_TEXT), "no change"));
 }
 
 Test(report, text_says_when_live_figures_could_not_be_read)

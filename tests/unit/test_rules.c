@@ -42,6 +42,17 @@ Test(glob, stars_questions_sets)
                      cases[i].pattern, cases[i].text);
 }
 
+Test(glob, sets_that_are_not_closed)
+{
+    static const char *const closed[] = {
+        "", "[a]", "[]]", "[!]]", "[a]b[c]", "\\[a", "a]", "operator new[]", "[a\\]"};
+    static const char *const open[] = {"[", "[abc", "[!", "a[b]c[d", "\\\\[a", "operator new[]["};
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
+        cr_expect_null(glob_unclosed(closed[i]), "'%s'", closed[i]);
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        cr_expect_not_null(glob_unclosed(open[i]), "'%s'", open[i]);
+}
+
 Test(glob, many_stars_take_no_exponential_time)
 {
     char text[4001], pattern[101];
@@ -108,6 +119,13 @@ Test(rule_parse, open_ranges_and_single_values)
     cr_assert_eq(parsed("entry:posix_memalign").entry, ENTRY_ALIGNED);
 }
 
+Test(rule_parse, blanks_in_quotes)
+{
+    cr_assert_str_eq(parsed("symbol:\"std::vector<int, std::allocator<int> >::reserve\"").symbol,
+                     "std::vector<int, std::allocator<int> >::reserve");
+    cr_assert_str_eq(parsed("symbol:\"operator new[]\"").symbol, "operator new[]");
+}
+
 Test(rule_parse, bad_lines_say_what_and_what_else)
 {
     expect_wrong("", "no condition");
@@ -125,6 +143,10 @@ Test(rule_parse, bad_lines_say_what_and_what_else)
     expect_wrong("addr:game+20-10", "bad range");
     expect_wrong("addr:10-20", "bad range");
     expect_wrong("symbol:\"abc", "quote not closed");
+    expect_wrong("symbol:[abc", "set not closed in '[abc'");
+    expect_wrong("module:lib[ab", "set not closed in '[ab'");
+    expect_wrong("addr:ga[me+10-20", "set not closed in '[me'");
+    expect_wrong("symbol:operator new*", "in quotes");
     char longer[2000] = "symbol:";
     memset(longer + 7, 'a', 1900);
     expect_wrong(longer, "too long");

@@ -87,6 +87,11 @@ const struct promise promises[] = {
      .seconds = 180,
      /* 2 x 120 children, 16 grandchildren, the parent */
      .check = "python3 @S/check_report.py --busy @T/*.json && test $(ls @T/*.json | wc -l) = 257"},
+    {.name = "fork storm, one report",
+     .run = "fork_storm",
+     .env = "POOLMEM_EXIT=1 POOLMEM_CHILDREN=0 POOLMEM_STATS=@T/%p.json",
+     .seconds = 180,
+     .check = "python3 @S/check_report.py --busy @T/*.json && test $(ls @T/*.json | wc -l) = 1"},
     {.name = "fork storm, retail pool",
      .run = "fork_storm",
      .env = "POOLMEM_CONF=@S/conf/fork_retail.conf",

@@ -71,8 +71,8 @@ typedef struct stats_frame {
 
 typedef struct stats_module {
     uint32_t path; /* string offset */
-    uint32_t build_id_bytes;
-    uint8_t build_id[24];
+    uint32_t reserved;
+    uint64_t print; /* of its first bytes: tells files apart that had the same path one after the other */
     uint64_t base;
 } stats_module;
 

@@ -41,9 +41,12 @@ enum {
 };
 
 typedef struct known_site {
-    uint64_t key; /* pool and frames, mixed; 0 empty */
+    uint64_t key; /* pool and frames, mixed, or BY_ROW and the published site; 0 empty */
     const tag *tag;
 } known_site;
+
+/* Tags of published sites are kept under a key of their own, which no close of an object makes wrong. */
+#define BY_ROW ((uint64_t)1 << 63)
 
 typedef struct caller_side {
     thread *owner;
@@ -55,9 +58,10 @@ typedef struct caller_side {
     uint64_t epoch;           /* dl_epoch that the memo and the sites belong to */
     known_site *sites;
     uint32_t site_mask, site_count;
-    tag *tags, *tags_end; /* free ones */
-    uint32_t foreign;     /* misses on stacks that are not the thread's own */
-    walk walk;            /* before the chain: what most threads need of all this is its first pages */
+    tag *tags; /* free ones: */
+    uint32_t tags_left;
+    uint32_t foreign; /* misses on stacks that are not the thread's own */
+    walk walk;        /* before the chain: what most threads need of all this is its first pages */
     chain chain;
 } caller_side;
 
@@ -147,7 +151,7 @@ static uint64_t order_key(const site_order *o)
         key = (key ^ o->pcs[i]) * 0xd6e8feb86659fd93u;
         key ^= key >> 32;
     }
-    return key | 1;
+    return (key | 1) & ~BY_ROW;
 }
 
 static known_site *site_cell(known_site *sites, uint32_t mask, uint64_t key)
@@ -168,33 +172,76 @@ static bool sites_grow(caller_side *s)
     for (uint32_t i = 0; s->sites && i <= s->site_mask; i++)
         if (s->sites[i].key)
             *site_cell(sites, cells - 1, s->sites[i].key) = s->sites[i];
-    if (s->sites && s->site_mask + 1 > SITES_FIRST)
-        os_unmap(s->sites, (s->site_mask + 1) * sizeof *sites);
-    s->sites = sites;
+    known_site *old = s->sites;
+    s->sites =
+        sites; /* in this order: a longjmp may leave at any point, and the old mask is the smaller one */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     s->site_mask = cells - 1;
+    if (old && cells / 2 > SITES_FIRST)
+        os_unmap(old, (cells / 2) * sizeof *sites);
     return true;
 }
 
+/* Forgets what was told by code addresses. The others move up, in the order of searches, from a cell that
+   none has to step over. */
 static void sites_clear(caller_side *s)
 {
-    if (s->sites)
-        memset(s->sites, 0, (s->site_mask + 1) * sizeof *s->sites);
+    known_site *cells = s->sites;
+    uint32_t mask = s->site_mask, start = 0;
     s->site_count = 0;
+    for (uint32_t i = 0; cells && i <= mask; i++)
+        if (!(cells[i].key & BY_ROW))
+            cells[start = i] = (known_site){0};
+    for (uint32_t n = 1; cells && n <= mask; n++) {
+        known_site *from = &cells[(start + n) & mask], moving = *from;
+        if (!moving.key)
+            continue;
+        *from = (known_site){0};
+        *site_cell(cells, mask, moving.key) = moving;
+        s->site_count++;
+    }
 }
 
 static const tag *tag_keep(caller_side *s, tag g)
 {
-    if (s->tags == s->tags_end) {
+    if (!s->tags_left) {
         bool first = !s->tags;
         unsigned count = first ? TAGS_FIRST : TAGS_MAPPED;
         tag *more = first ? meta_alloc(count * sizeof *more) : os_map(count * sizeof *more);
         if (!more)
             return NULL;
         s->tags = more;
-        s->tags_end = more + count;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        s->tags_left = count;
     }
-    *s->tags = g;
-    return s->tags++;
+    tag *kept = &s->tags[--s->tags_left];
+    *kept = g;
+    return kept;
+}
+
+static uint64_t row_key(uint32_t site)
+{
+    return (site * 0x9e3779b97f4a7c15u >> 1) | BY_ROW;
+}
+
+/* The cell for a key, its key set; `tag` is NULL when it is new. NULL: no memory for it. */
+static known_site *site_get(caller_side *s, uint64_t key)
+{
+    if (2 * s->site_count >= s->site_mask && !sites_grow(s))
+        return NULL;
+    known_site *cell = site_cell(s->sites, s->site_mask, key);
+    s->site_count += !cell->key;
+    cell->key = key;
+    return cell;
+}
+
+/* The tag of a published site in its pool, made when the thread has none yet. */
+static const tag *row_tag(thread *t, const site_order *o)
+{
+    known_site *cell = o->site < STATS_POOLS ? NULL : site_get(t->caller, row_key(o->site));
+    if (cell && !cell->tag)
+        cell->tag = tag_keep(t->caller, thread_tag(t, o->pool, o->site));
+    return cell && cell->tag ? cell->tag : thread_base(t, o->pool);
 }
 
 static const tag *site_tag_cold(thread *t, site_order *o)
@@ -202,8 +249,7 @@ static const tag *site_tag_cold(thread *t, site_order *o)
     if (published->site_count == published->site_max)
         return thread_base(t, o->pool);
     caller_resolving(site_resolving, o);
-    const tag *g = o->site < STATS_POOLS ? NULL : tag_keep(t->caller, thread_tag(t, o->pool, o->site));
-    return g ? g : thread_base(t, o->pool);
+    return row_tag(t, o);
 }
 
 /* The tag kept under a key, or a new one for the order. */
@@ -212,15 +258,14 @@ static const tag *site_tag(thread *t, site_order *o, uint64_t key)
     caller_side *s = t->caller;
     if (dl_closing)
         return site_tag_cold(t, o);
-    if (2 * s->site_count >= s->site_mask && !sites_grow(s))
-        return thread_base(t, o->pool);
-    known_site *cell = site_cell(s->sites, s->site_mask, key);
-    if (!cell->key) {
-        cell->tag = site_tag_cold(t, o);
-        cell->key = key;
-        s->site_count++;
-    }
-    return cell->tag;
+    const known_site *known = s->sites ? site_cell(s->sites, s->site_mask, key) : NULL;
+    if (known && known->tag)
+        return known->tag;
+    const tag *g = site_tag_cold(t, o); /* which may make the table larger */
+    known_site *cell = site_get(s, key);
+    if (cell)
+        cell->tag = g;
+    return g;
 }
 
 static const tag *walk_tag(thread *t, const walk *w, uint32_t pool, uintptr_t claimer)
@@ -233,7 +278,7 @@ static const tag *walk_tag(thread *t, const walk *w, uint32_t pool, uintptr_t cl
 static uint64_t outer_key(const tag *inner, uint32_t pool, uintptr_t claimer)
 {
     uint64_t key = ((uint64_t)(uintptr_t)inner * 0xff51afd7ed558ccdu) ^ (claimer * 0xd6e8feb86659fd93u);
-    return (key ^ key >> 31 ^ pool) | 1;
+    return ((key ^ key >> 31 ^ pool) | 1) & ~BY_ROW;
 }
 
 /* --- a thread's memo ---------------------------------------------------------------------------------- */
@@ -258,27 +303,34 @@ static bool memo_renew(caller_side *s, renewal how)
     memo *fresh = s->spare && memo_level(s->spare) == level ? s->spare : memo_create(level);
     if (!fresh)
         return false;
-    if (fresh == s->spare)
+    memo *spare = s->spare;
+    s->spare = NULL; /* a longjmp may leave at any point: then it is lost, not used while it is gone */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (fresh == spare)
         memo_clear(fresh);
-    else if (s->spare)
-        memo_destroy(s->spare);
+    else if (spare)
+        memo_destroy(spare);
     if (larger)
         memo_copy(fresh, s->memo);
     else if (how != RENEW_EMPTY)
         memo_copy_recent(fresh, s->owner);
     memo_forget_last(s->owner);
-    s->spare = s->memo;
+    spare = s->memo;
     s->settled = 0;
-    s->memo = fresh;
     s->level = level;
+    s->memo = fresh;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    s->spare = spare;
     return true;
 }
 
 static void remember(caller_side *s, uint64_t key, const walk *w, uintptr_t cfa, uint32_t top, const tag *g)
 {
     if (s->spare && memo_level(s->spare) != s->level && ++s->settled == SETTLED) {
-        memo_destroy(s->spare); /* no look-up takes that long */
+        memo *spare = s->spare;
         s->spare = NULL;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        memo_destroy(spare); /* no look-up takes that long */
     }
     if (memo_insert(s->memo, key, w, cfa, top, g))
         return;
@@ -422,7 +474,7 @@ static const tag *entry_tag(thread *t, const memo_entry *e, entry_id entry, size
         return e->tag;
     uint64_t key = outer_key(e->tag, (uint32_t)pool, claimer);
     known_site *cell = t->caller->sites ? site_cell(t->caller->sites, t->caller->site_mask, key) : NULL;
-    if (likely(cell && cell->key))
+    if (likely(cell && cell->tag))
         return cell->tag;
     walk *w = &t->caller->walk;
     walk_inner(t, w, SITE_FRAMES, entry, size, f);
@@ -451,15 +503,18 @@ static bool on_own_stack(const thread *t, uintptr_t address)
 }
 
 /* Whether the call from cfa comes while another is under way. One that lies further in on the same stack can
-   only have been left by a longjmp out of a signal handler: what it was working on is dropped. */
+   only have been left by a longjmp out of a signal handler: what it was working on is dropped. `busy` was
+   raised by that look-up alone, or it is not the one that was left. */
 COLD static bool interrupted(thread *t, uintptr_t cfa)
 {
     caller_side *s = t->caller;
-    if (!s || !s->within || cfa < s->within || !on_own_stack(t, cfa) || !on_own_stack(t, s->within))
+    if (!s || !s->within || t->busy != 1 || cfa < s->within || !on_own_stack(t, cfa) ||
+        !on_own_stack(t, s->within))
         return true;
     forget_all(s);
     s->within = 0;
-    return --t->busy != 0;
+    t->busy = 0;
+    return false;
 }
 
 COLD static const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
@@ -475,6 +530,7 @@ static const tag *tag_outer(thread *t, const memo_entry *e, entry_id entry, size
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     const tag *g = entry_tag(t, e, entry, size, (caller_frame){*(const stack_word *)(cfa - 8), cfa, rbp});
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->caller->within = 0;
     t->busy = 0;
     return g;
 }
@@ -524,6 +580,7 @@ static const tag *unwalked(thread *t, entry_id entry, caller_frame f)
     walk *w = &t->caller->walk;
     const tag *g = thread_base(t, t->top);
     refresh(t->caller);
+    learn_stack(t, f.cfa);
     w->frames = w->words = 0;
     w->pool = RULE_NO_POOL;
     w->uses_rbp = w->more = w->loose = false;

@@ -4,7 +4,9 @@
  *
  * dlopen and dlmopen clear one bit and jump: a call would put our return address where the loader looks for
  * the caller's RUNPATH and namespace. The real functions are looked up once, in a constructor; a call before
- * that looks them up itself.
+ * that looks them up itself. Before they jump they ask whether something has been unloaded that did not come
+ * by dlclose (the C library's own character sets and name services), for the next object may lie at its
+ * place.
  */
 #include "dl.h"
 #include "caller.h"
@@ -12,6 +14,7 @@
 #include "publish.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -43,14 +46,10 @@ __attribute__((used, constructor(102))) HIDDEN void dl_look_up(void)
             ".cfi_startproc\n"                                                                               \
             "endbr64\n"                                                                                      \
             "andl $~8, %" #flags "\n" /* RTLD_DEEPBIND */                                                    \
-            "movq real_" #name "(%rip), %rax\n"                                                              \
-            "testq %rax, %rax\n"                                                                             \
-            "jz 1f\n"                                                                                        \
-            "jmpq *%rax\n"                                                                                   \
-            "1: pushq %rdi\n.cfi_adjust_cfa_offset 8\n"                                                      \
+            "pushq %rdi\n.cfi_adjust_cfa_offset 8\n"                                                         \
             "pushq %rsi\n.cfi_adjust_cfa_offset 8\n"                                                         \
             "pushq %rdx\n.cfi_adjust_cfa_offset 8\n"                                                         \
-            "call dl_look_up\n"                                                                              \
+            "call dl_before_open\n"                                                                          \
             "popq %rdx\n.cfi_adjust_cfa_offset -8\n"                                                         \
             "popq %rsi\n.cfi_adjust_cfa_offset -8\n"                                                         \
             "popq %rdi\n.cfi_adjust_cfa_offset -8\n"                                                         \
@@ -113,24 +112,51 @@ static void forget_resolving(void *arg)
     publish_forget();
 }
 
-EXPORT int dlclose(void *handle)
+static loads known; /* all that is unloaded up to here has been forgotten */
+
+/* Nobody trusts what is known of addresses until unknow_end. */
+static void unknow_begin(void)
 {
-    loads before = {0, 0}, after = {0, 0};
-    if (unlikely(!real_dlclose))
-        dl_look_up();
     closing_here++;
     __atomic_fetch_add(&dl_closing, 1, __ATOMIC_SEQ_CST);
     caller_suspend();
-    real_iterate(count_loads, &before);
-    int result = real_dlclose(handle);
-    real_iterate(count_loads, &after);
-    if (after.subs != before.subs) {
-        bool loaded_too = after.adds != before.adds; /* perhaps at the very addresses */
+}
+
+static void unknow_end(void)
+{
+    loads now = {0, 0};
+    real_iterate(count_loads, &now);
+    if (now.subs != known.subs) {
+        bool loaded_too = now.adds != known.adds; /* perhaps at the very addresses */
         caller_resolving(forget_resolving, &loaded_too);
         __atomic_fetch_add(&dl_epoch, 1, __ATOMIC_SEQ_CST);
     }
+    known = now;
     __atomic_fetch_sub(&dl_closing, 1, __ATOMIC_SEQ_CST);
     closing_here--;
+}
+
+__attribute__((used)) HIDDEN void dl_before_open(void)
+{
+    int saved = errno;
+    loads now = {0, 0};
+    if (unlikely(!real_dlopen || !real_iterate))
+        dl_look_up();
+    real_iterate(count_loads, &now);
+    if (unlikely(now.subs != known.subs)) {
+        unknow_begin();
+        unknow_end();
+    }
+    errno = saved;
+}
+
+EXPORT int dlclose(void *handle)
+{
+    if (unlikely(!real_dlclose))
+        dl_look_up();
+    unknow_begin();
+    int result = real_dlclose(handle);
+    unknow_end();
     return result;
 }
 

@@ -53,9 +53,15 @@ static uint64_t string_hash(uint32_t offset)
     return hash_bytes(text, strlen(text) + 1);
 }
 
+static uint64_t file_hash(uint32_t path, uint64_t print)
+{
+    return mix(path ^ print);
+}
+
 static uint64_t module_hash(uint32_t row)
 {
-    return mix(stats_modules(published)[row].path);
+    const stats_module *m = &stats_modules(published)[row];
+    return file_hash(m->path, m->print);
 }
 
 static uint64_t place_hash(uint32_t module, uint64_t offset)
@@ -118,17 +124,17 @@ static uint32_t module_row(const symbol_info *s)
     publish_string(s->module, &path);
     if (!path || !h->module_max || !index_ready(&modules))
         return 0;
-    uint32_t at = (uint32_t)mix(path) & modules.mask;
+    uint32_t at = (uint32_t)file_hash(path, s->print) & modules.mask;
     for (; modules.cells[at]; at = index_next(&modules, at)) {
         stats_module *m = &stats_modules(h)[modules.cells[at] - 1];
-        if (m->path == path) {
+        if (m->path == path && m->print == s->print) {
             m->base = s->base;
             return modules.cells[at] - 1;
         }
     }
     if (n == h->module_max)
         return 0;
-    stats_modules(h)[n] = (stats_module){.path = path, .base = s->base};
+    stats_modules(h)[n] = (stats_module){.path = path, .print = s->print, .base = s->base};
     count_to(&h->module_count, n + 1);
     index_add(&modules, at, n);
     return n;

@@ -91,13 +91,23 @@ static bool module_is(const struct module *m, const elf_image *image, const char
            m->image.dynamic == image->dynamic && m->print == print && strcmp(m->path, path) == 0;
 }
 
+/* A path that is kept for ever, once. */
+static const char *path_kept(const char *path)
+{
+    for (unsigned i = 0; i < module_count; i++)
+        if (modules[i].path && strcmp(modules[i].path, path) == 0)
+            return modules[i].path;
+    return keep_text(path, strlen(path));
+}
+
 /* Compares a row with what is loaded there now and makes it anew when it is another object. */
 static void module_renew(struct module *m, const elf_image *image, const char *path, uint32_t now)
 {
     uint64_t print = image_print(image);
     if (!m->path || !module_is(m, image, path, print)) {
+        const char *kept = path_kept(path);
         module_drop(m);
-        *m = (struct module){.image = *image, .path = keep_text(path, strlen(path)), .print = print};
+        *m = (struct module){.image = *image, .path = kept, .print = print};
         m->map = symbol_map_for(path);
     }
     m->generation = now;
@@ -201,6 +211,7 @@ bool symbol_find(uintptr_t return_address, symbol_info *out)
     if (!m)
         return false;
     out->module = m->path;
+    out->print = m->print;
     out->base = m->image.base;
     out->offset = return_address - m->image.base;
     uint64_t start = 0;

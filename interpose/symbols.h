@@ -11,6 +11,7 @@
 typedef struct symbol_info {
     const char *module; /* path of the object, "" unknown; lives for ever */
     uint64_t base;      /* load base of the object */
+    uint64_t print;     /* of the object's first bytes in memory */
     uint64_t offset;    /* address - base */
     const char *raw;    /* symbol as in the file, NULL none covers the address; lives for ever */
     const char *name;   /* demangled, without return type and parameters; NULL none; lives for ever */

@@ -13,6 +13,7 @@
 #include "caller.h"
 #include "meta.h"
 #include "os.h"
+#include "pool_stack.h"
 #include "pools.h"
 #include "publish.h"
 
@@ -148,7 +149,6 @@ static thread *adopt(void)
         caller_thread_start(t);
     }
     t->stack_lo = t->stack_hi = 0;
-    t->stack_pools = NULL;
     caller_set_top(t, STATS_POOL_GLOBAL);
     t->busy = boot_now == BOOT_LIVE || boot_now == BOOT_EXIT ? 0 : 1;
     return t;
@@ -183,7 +183,8 @@ static void park(void)
         return;
     self = &cold_thread;
     heap_thread_set_self(NULL);
-    t->stack_pools = NULL;
+    if (t->stack_pools)
+        ((pool_stack *)t->stack_pools)->depth = 0;
     heap_thread_park(&t->heap);
 }
 

@@ -8,10 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+__attribute__((noinline, visibility("default"))) void *PLUGIN_TAKE(size_t bytes)
+{
+    volatile char *p = malloc(bytes);
+    p[0] = 0;
+    return (void *)p;
+}
+
 __attribute__((noinline)) static void *descend(int depth, size_t bytes, void *(*take)(size_t))
 {
     if (depth == 0)
-        return take ? take(bytes) : malloc(bytes);
+        return take ? take(bytes) : PLUGIN_TAKE(bytes);
     volatile char *p = descend(depth - 1, bytes, take);
     p[0] = (char)depth;
     return (void *)p;

@@ -124,6 +124,14 @@ const struct promise promises[] = {
      .run = "dl_loop",
      .env = REPORT "POOLMEM_CONF=@S/conf/plugins.conf",
      .check = CHECK "--that 'pool[\"PlugA\"].allocs == 30000 and pool[\"PlugB\"].allocs == 30000'"},
+    {.name = "hot reload",
+     .run = "hot_reload",
+     .env = REPORT,
+     .check = CHECK
+     "--that 'all(any(name in frame for site in pool[\"Global\"].sites for frame in site[\"frames\"])"
+     " for name in (\"take_a\", \"take_b\"))'"},
+    {.name = "threads that push", .run = "push_threads"},
+    {.name = "fork handlers that allocate", .run = "fork_after_deep", .preload = "@L @B/atfork_preload.so"},
     {.name = "longjmp", .run = "longjmp", .plain = true},
     {.name = "exceptions", .run = "exceptions", .plain = true},
     {.name = "short threads", .run = "short_threads", .plain = true},

@@ -9,12 +9,12 @@
  * since. Locking: as caller.h says. Tags and sides are never freed.
  */
 #include "caller.h"
+#include "callsites.h"
 #include "chain.h"
 #include "config.h"
 #include "dl.h"
 #include "fmt.h"
 #include "lock.h"
-#include "meta.h"
 #include "onstack.h"
 #include "os.h"
 #include "publish.h"
@@ -28,25 +28,12 @@
 #include <unistd.h>
 
 enum {
-    LEVELS = 7,          /* memo sizes: 92 KiB to 5.8 MiB */
-    MODEST = 400 << 10,  /* bytes of a memo that any process may have */
-    GROW_NS = 32 << 20,  /* the smallest memo lasted no longer than this: take a larger one */
-    SITES_FIRST = 128,   /* cells of a thread's table of sites */
-    SITES_MAX = 1 << 17, /* and at most */
-    SITE_FRAMES = 8,     /* inner frames that name a site */
-    SETTLED = 1000,      /* entries after which a memo that was outgrown is given back */
-    TAGS_FIRST = 32,     /* tags a thread is given first, */
-    TAGS_MAPPED = 256,   /* and later */
+    LEVELS = 7,         /* memo sizes: 92 KiB to 5.8 MiB */
+    MODEST = 400 << 10, /* bytes of a memo that any process may have */
+    GROW_NS = 32 << 20, /* the smallest memo lasted no longer than this: take a larger one */
+    SETTLED = 1000,     /* entries after which a memo that was outgrown is given back */
     RESOLVE_STACK = 256 << 10
 };
-
-typedef struct known_site {
-    uint64_t key; /* pool and frames, mixed, or BY_ROW and the published site; 0 empty */
-    const tag *tag;
-} known_site;
-
-/* Tags of published sites are kept under a key of their own, which no close of an object makes wrong. */
-#define BY_ROW ((uint64_t)1 << 63)
 
 typedef struct caller_side {
     thread *owner;
@@ -56,10 +43,7 @@ typedef struct caller_side {
     unsigned level;           /* of memo */
     unsigned settled;         /* entries made since it was new */
     uint64_t epoch;           /* dl_epoch that the memo and the sites belong to */
-    known_site *sites;
-    uint32_t site_mask, site_count;
-    tag *tags; /* free ones: */
-    uint32_t tags_left;
+    callsites sites;
     uint32_t foreign; /* misses on stacks that are not the thread's own */
     walk walk;        /* before the chain: what most threads need of all this is its first pages */
     chain chain;
@@ -115,170 +99,6 @@ static const pc_info *ask(pc_key key, pc_info *scratch)
     scratch->key = key;
     caller_resolving(ask_resolving, scratch);
     return scratch;
-}
-
-/* --- a thread's sites --------------------------------------------------------------------------------- */
-
-typedef struct site_order {
-    uint32_t pool, site;
-    unsigned frames;
-    uintptr_t pcs[STATS_SITE_FRAMES];
-} site_order;
-
-static void site_resolving(void *arg)
-{
-    site_order *o = arg;
-    o->site = publish_site(o->pool, o->pcs, o->frames);
-}
-
-/* The frames that name the site: the innermost, and the one outside of them that claims it: the walk's last,
-   or `claimer`, further out. */
-static site_order order_of(const walk *w, uint32_t pool, uintptr_t claimer)
-{
-    site_order o = {.pool = pool, .frames = w->frames < SITE_FRAMES ? w->frames : SITE_FRAMES};
-    memcpy(o.pcs, w->pcs, o.frames * sizeof *o.pcs);
-    if (!claimer && w->pool != RULE_NO_POOL && w->frames > SITE_FRAMES)
-        claimer = w->pcs[w->frames - 1];
-    if (claimer)
-        o.pcs[o.frames++] = claimer;
-    return o;
-}
-
-static uint64_t order_key(const site_order *o)
-{
-    uint64_t key = o->pool + (uint64_t)1;
-    for (unsigned i = 0; i < o->frames; i++) {
-        key = (key ^ o->pcs[i]) * 0xd6e8feb86659fd93u;
-        key ^= key >> 32;
-    }
-    return (key | 1) & ~BY_ROW;
-}
-
-static known_site *site_cell(known_site *sites, uint32_t mask, uint64_t key)
-{
-    uint32_t at = (uint32_t)(key >> 20) & mask;
-    while (sites[at].key && sites[at].key != key)
-        at = (at + 1) & mask;
-    return &sites[at];
-}
-
-static bool sites_grow(caller_side *s)
-{
-    uint32_t cells = s->sites ? (s->site_mask + 1) * 2 : SITES_FIRST;
-    size_t bytes = cells * sizeof(known_site);
-    known_site *sites = cells > SITES_MAX ? NULL : s->sites ? os_map(bytes) : meta_alloc(bytes);
-    if (!sites)
-        return false;
-    for (uint32_t i = 0; s->sites && i <= s->site_mask; i++)
-        if (s->sites[i].key)
-            *site_cell(sites, cells - 1, s->sites[i].key) = s->sites[i];
-    known_site *old = s->sites;
-    s->sites =
-        sites; /* in this order: a longjmp may leave at any point, and the old mask is the smaller one */
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    s->site_mask = cells - 1;
-    if (old && cells / 2 > SITES_FIRST)
-        os_unmap(old, (cells / 2) * sizeof *sites);
-    return true;
-}
-
-/* Forgets what was told by code addresses. The others move up, in the order of searches, from a cell that
-   none has to step over. */
-static void sites_clear(caller_side *s)
-{
-    known_site *cells = s->sites;
-    uint32_t mask = s->site_mask, start = 0;
-    s->site_count = 0;
-    for (uint32_t i = 0; cells && i <= mask; i++)
-        if (!(cells[i].key & BY_ROW))
-            cells[start = i] = (known_site){0};
-    for (uint32_t n = 1; cells && n <= mask; n++) {
-        known_site *from = &cells[(start + n) & mask], moving = *from;
-        if (!moving.key)
-            continue;
-        *from = (known_site){0};
-        *site_cell(cells, mask, moving.key) = moving;
-        s->site_count++;
-    }
-}
-
-static const tag *tag_keep(caller_side *s, tag g)
-{
-    if (!s->tags_left) {
-        bool first = !s->tags;
-        unsigned count = first ? TAGS_FIRST : TAGS_MAPPED;
-        tag *more = first ? meta_alloc(count * sizeof *more) : os_map(count * sizeof *more);
-        if (!more)
-            return NULL;
-        s->tags = more;
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        s->tags_left = count;
-    }
-    tag *kept = &s->tags[--s->tags_left];
-    *kept = g;
-    return kept;
-}
-
-static uint64_t row_key(uint32_t site)
-{
-    return (site * 0x9e3779b97f4a7c15u >> 1) | BY_ROW;
-}
-
-/* The cell for a key, its key set; `tag` is NULL when it is new. NULL: no memory for it. */
-static known_site *site_get(caller_side *s, uint64_t key)
-{
-    if (2 * s->site_count >= s->site_mask && !sites_grow(s))
-        return NULL;
-    known_site *cell = site_cell(s->sites, s->site_mask, key);
-    s->site_count += !cell->key;
-    cell->key = key;
-    return cell;
-}
-
-/* The tag of a published site in its pool, made when the thread has none yet. */
-static const tag *row_tag(thread *t, const site_order *o)
-{
-    known_site *cell = o->site < STATS_POOLS ? NULL : site_get(t->caller, row_key(o->site));
-    if (cell && !cell->tag)
-        cell->tag = tag_keep(t->caller, thread_tag(t, o->pool, o->site));
-    return cell && cell->tag ? cell->tag : thread_base(t, o->pool);
-}
-
-static const tag *site_tag_cold(thread *t, site_order *o)
-{
-    if (published->site_count == published->site_max)
-        return thread_base(t, o->pool);
-    caller_resolving(site_resolving, o);
-    return row_tag(t, o);
-}
-
-/* The tag kept under a key, or a new one for the order. */
-static const tag *site_tag(thread *t, site_order *o, uint64_t key)
-{
-    caller_side *s = t->caller;
-    if (dl_closing)
-        return site_tag_cold(t, o);
-    const known_site *known = s->sites ? site_cell(s->sites, s->site_mask, key) : NULL;
-    if (known && known->tag)
-        return known->tag;
-    const tag *g = site_tag_cold(t, o); /* which may make the table larger */
-    known_site *cell = site_get(s, key);
-    if (cell)
-        cell->tag = g;
-    return g;
-}
-
-static const tag *walk_tag(thread *t, const walk *w, uint32_t pool, uintptr_t claimer)
-{
-    site_order o = order_of(w, pool, claimer);
-    return site_tag(t, &o, order_key(&o));
-}
-
-/* The tag of a call whose inner frames are `inner`'s and whose outer ones a rule claims, if it is known. */
-static uint64_t outer_key(const tag *inner, uint32_t pool, uintptr_t claimer)
-{
-    uint64_t key = ((uint64_t)(uintptr_t)inner * 0xff51afd7ed558ccdu) ^ (claimer * 0xd6e8feb86659fd93u);
-    return ((key ^ key >> 31 ^ pool) | 1) & ~BY_ROW;
 }
 
 /* --- a thread's memo ---------------------------------------------------------------------------------- */
@@ -355,7 +175,7 @@ static void refresh(caller_side *s)
     if (likely(s->epoch == now))
         return;
     forget_all(s);
-    sites_clear(s);
+    callsites_clear(&s->sites);
     s->epoch = now;
 }
 
@@ -455,11 +275,11 @@ static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
     uintptr_t claimer = 0;
     uint32_t top = t->top;
     walk_inner(t, w, memo_depth(s->memo, key_of(t, entry, f)), entry, size, f);
-    const tag *g = walk_tag(t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool, 0);
+    const tag *g = callsites_tag(&s->sites, t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool, 0);
     if (w->keep && current(s))
         remember(s, key_of(t, entry, f), w, f.cfa, top, g);
     int pool = w->more ? outer_pool(t, &w->next, w->frames, entry, size, &claimer) : RULE_NO_POOL;
-    return pool == RULE_NO_POOL ? g : walk_tag(t, w, (uint32_t)pool, claimer);
+    return pool == RULE_NO_POOL ? g : callsites_tag(&s->sites, t, w, (uint32_t)pool, claimer);
 }
 
 /* The tag for an entry of the memo: its own, or that of the pool which claims the call further out. */
@@ -472,14 +292,14 @@ static const tag *entry_tag(thread *t, const memo_entry *e, entry_id entry, size
     int pool = outer_pool(t, &next, e->depth, entry, size, &claimer);
     if (pool == RULE_NO_POOL)
         return e->tag;
-    uint64_t key = outer_key(e->tag, (uint32_t)pool, claimer);
-    known_site *cell = t->caller->sites ? site_cell(t->caller->sites, t->caller->site_mask, key) : NULL;
-    if (likely(cell && cell->tag))
-        return cell->tag;
+    callsites *sites = &t->caller->sites;
+    uint64_t key = callsites_outer_key(e->tag, (uint32_t)pool, claimer);
+    const tag *known = callsites_known(sites, key);
+    if (likely(known != NULL))
+        return known;
     walk *w = &t->caller->walk;
-    walk_inner(t, w, SITE_FRAMES, entry, size, f);
-    site_order o = order_of(w, (uint32_t)pool, claimer);
-    return site_tag(t, &o, key);
+    walk_inner(t, w, CALLSITE_FRAMES, entry, size, f);
+    return callsites_tag_as(sites, t, w, (uint32_t)pool, claimer, key);
 }
 
 /* Takes the memo out of use and raises busy: what allocates from here on gets System's base tag. */
@@ -566,7 +386,7 @@ static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f
         walk *w = &t->caller->walk;
         walk_run(w, t, f, entry, size, config_now.depth, false, ask);
         uint32_t pool = w->pool == RULE_NO_POOL ? t->top : (uint32_t)w->pool;
-        verify_tag(g, walk_tag(t, w, pool, 0), f, w);
+        verify_tag(g, callsites_tag(&t->caller->sites, t, w, pool, 0), f, w);
     }
     if (g)
         return g;

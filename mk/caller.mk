@@ -2,7 +2,7 @@
 # compared with libunwind. make test-caller
 CALLER_OUT := $(B)/tests/caller
 CALLER_OBJ := $(patsubst interpose/%.c,$(B)/pic/interpose/%.o,$(addprefix interpose/,cfi.c pcrule.c unwind.c chain.c memo.c memo_learn.c \
-              caller.c dl.c verify.c onstack.c raw.c))
+              caller.c callsites.c dl.c verify.c onstack.c raw.c))
 CALLER_HDR := $(wildcard tests/caller/*.h) $(HDR)
 CALLER_CC   = $(CC) $(CFLAGS_ALL) -iquote interpose -iquote tests/caller -ftls-model=initial-exec
 CALLER_HELP := stubs entry_lean entry_framed entry_unoptimised lean framed

@@ -305,13 +305,13 @@ static bool is_last(const arena *a, const void *block)
     return block == a->last && a->last && a->last_end == a->cursor;
 }
 
-/* A single block does not come back: marks and reset are the way. That is no fault unless strict. */
 static size_t op_size(pool *p, const void *block)
 {
     const arena *a = of_pool(p);
     return is_last(a, block) ? (size_t)(a->last_end - a->last) : 0;
 }
 
+/* A single block does not come back: marks and reset are the way. That is no fault unless strict. */
 static pool_status op_free(pool *p, void *block, size_t *size)
 {
     const arena *a = of_pool(p);

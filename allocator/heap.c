@@ -113,9 +113,11 @@ void front_settle(front *f)
 /* At most a sixteenth of what a front holds, and at most a block, is missing from the heap's peak. */
 static void settle_large(front *f)
 {
-    int64_t part = f->counted / 16, most = part < 0                     ? 0
-                                           : part < (int64_t)BLOCK_SIZE ? part
-                                                                        : (int64_t)BLOCK_SIZE;
+    int64_t most = f->counted / 16;
+    if (most < 0)
+        most = 0;
+    if (most > (int64_t)BLOCK_SIZE)
+        most = BLOCK_SIZE;
     if (f->uncharged > most || f->uncharged < -most || f->uncounted > most || f->uncounted < -most)
         front_settle(f);
 }

@@ -349,6 +349,14 @@ const struct promise promises[] = {
      .check = CHECK "--that 'pool[\"World\"].allocs > 10 and pool[\"World\"].failed == 0'"
                     " --that 'pool[\"Sector\"].live_bytes < 2 << 20'"
                     " --that 'pool[\"Sector\"].committed_bytes <= 4 << 20'"},
+    {.name = "figures of the interface's calls",
+     .run = "api_figures",
+     .env = REPORT,
+     .check = CHECK "--that 'pool[\"Old\"].largest_free_bytes <= pool[\"Old\"].free_bytes'"
+                    " --that 'any(\"take_from_pool\" in frame for site in pool[\"Work\"].sites for frame in "
+                    "site[\"frames\"])'"
+                    " --that 'any(\"take_from_pool\" in frame for site in pool[\"Old\"].sites for frame in "
+                    "site[\"frames\"])'"},
     {.name = "peak of many threads",
      .run = "peaks 16 1000 88",
      .env = REPORT,

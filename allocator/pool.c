@@ -126,21 +126,16 @@ INLINE pool_status alloc_counted(pool *p, const pool_request *r, void **out, siz
     return POOL_OK;
 }
 
-/* A signal handler came in while its own thread was inside; the lock that guards the counts is not ours. */
-static COLD pool_status busy(pool *p)
-{
-    __atomic_fetch_add(&p->counts.failed, 1, __ATOMIC_RELAXED);
-    return POOL_BUSY;
-}
-
 pool_status pool_alloc_sized(pool *p, const pool_request *r, void **out, size_t *size)
 {
     *out = NULL;
     pool_status s = check_request(r);
     if (unlikely(s != POOL_OK))
         return s;
-    if (!try_enter(p))
-        return busy(p);
+    if (!try_enter(p)) {
+        __atomic_fetch_add(&p->counts.failed, 1, __ATOMIC_RELAXED);
+        return POOL_BUSY;
+    }
     s = alloc_counted(p, r, out, size);
     leave(p);
     return s;
@@ -231,7 +226,7 @@ pool_status pool_resize(pool *p, void *block, const pool_request *r, void **out)
     if (s != POOL_OK)
         return s;
     if (!try_enter(p))
-        return busy(p);
+        return POOL_BUSY;
     s = resize_counted(p, block, r, out);
     leave(p);
     return s;

@@ -170,6 +170,7 @@ static pool_status resize_fixed(pool *p, void *block, size_t size, void **to)
     void *moved = front_alloc_aligned(thread_base(self, p->id)->front, size, GRANULE);
     if (!moved)
         return POOL_NOMEM;
+    bool counted = s != POOL_BUSY; /* as a failure, which it is not after all */
     size_t old = content_size(p, block);
     memcpy(moved, block, old < size ? old : size);
     s = pool_free(p, block);
@@ -179,7 +180,7 @@ static pool_status resize_fixed(pool *p, void *block, size_t size, void **to)
         return s;
     }
     *to = moved;
-    pool_count_refused(p, false, true);
+    pool_count_refused(p, false, counted);
     return POOL_OK;
 }
 

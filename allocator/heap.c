@@ -167,12 +167,11 @@ __attribute__((target("popcnt"))) static uint32_t ones_by_instruction(const uint
 uint32_t block_used(const block *b)
 {
     uint32_t words = block_maps(b);
-    const uint64_t *map = &world.live[(size_t)block_number(b) * BLOCK_MAPS];
 #ifdef __x86_64__
     if (likely(world.counts_bits))
-        return ones_by_instruction(map, words);
+        return ones_by_instruction(b->live, words);
 #endif
-    return ones(map, words);
+    return ones(b->live, words);
 }
 
 /* Returns the fragments in use. */

@@ -162,17 +162,16 @@ INLINE uintptr_t granule_number(const void *p)
     return offset >> GRANULE_SHIFT | offset << (64 - GRANULE_SHIFT);
 }
 
-/* A word of a bit table to read and then to write. The second use names the table anew: compilers would add
-   up the address of both beforehand, where two addressing modes cost nothing. */
-#define TABLE_ANEW(table) __asm__("" : "+r"(table))
+/* A word of live bits to read and then to write. The second use names the block anew: compilers would add up
+   the word's address beforehand, where two addressing modes cost nothing. */
+#define BLOCK_ANEW(b) __asm__("" : "+r"(b))
 
-INLINE void mark_live(const void *p)
+INLINE void mark_live(struct block *b, const void *p)
 {
-    uint64_t *table = (uint64_t *)world.live_from_zero;
     size_t word = map_of((uintptr_t)p);
-    uint64_t live = relaxed_load(&table[word]) | bit_of((uintptr_t)p);
-    TABLE_ANEW(table);
-    relaxed_store(&table[word], live);
+    uint64_t live = relaxed_load(&b->live[word]) | bit_of((uintptr_t)p);
+    BLOCK_ANEW(b);
+    relaxed_store(&b->live[word], live);
 }
 
 /* Whether a link leads out of its block: then the program has overwritten it. */
@@ -190,7 +189,7 @@ INLINE void *block_pop(struct block *b)
             return NULL;
     }
     b->free = next;
-    mark_live(p);
+    mark_live(b, p);
     return p;
 }
 
@@ -211,11 +210,13 @@ INLINE void *front_alloc(front *f, size_t size)
    False: it is none that lives, nothing done. */
 INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
 {
-    uint64_t *table = world.live, live = relaxed_load(&table[g / BITS_PER_MAP]);
+    size_t word = g / BITS_PER_MAP % BLOCK_MAPS;
+    uint64_t live = relaxed_load(&b->live[word]);
     if (unlikely(!bit_taken(&live, g)))
         return false;
-    TABLE_ANEW(table);
-    relaxed_store(&table[g / BITS_PER_MAP], live);
+    struct block *again = b;
+    BLOCK_ANEW(again);
+    relaxed_store(&again->live[word], live);
     *(void **)p = b->free;
     b->free = p;
     if (unlikely(relaxed_down(&b->until_look)))

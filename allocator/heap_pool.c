@@ -53,6 +53,11 @@ static pool_status judge_free_block(const block *b)
     return z->free_map[at / 64] >> (at % 64) & 1 ? POOL_DOUBLE_FREE : POOL_INVALID;
 }
 
+static bool is_pending(const block *b, const void *p)
+{
+    return relaxed_load(&block_pending(b)[map_of((uintptr_t)p)]) & bit_of((uintptr_t)p);
+}
+
 static pool_status judge_fragment(const block *b, size_t within)
 {
     return within < b->carved && within % b->size == 0 ? POOL_DOUBLE_FREE : POOL_INVALID;
@@ -63,14 +68,12 @@ pool_status heap_judge(const void *p)
     uintptr_t offset = (uintptr_t)p - world.base;
     const block *b = block_of(p);
     size_t within = offset % BLOCK_SIZE;
-    size_t map = map_of(offset);
-    uint64_t bit = bit_of(offset);
     if (offset % GRANULE)
         return POOL_INVALID;
     if (b->kind == BLOCK_INNER)
         return POOL_INVALID;
-    if (relaxed_load(&world.live[map]) & bit)
-        return relaxed_load(&world.pending[map]) & bit ? POOL_DOUBLE_FREE : POOL_OK;
+    if (is_live(b, p))
+        return is_pending(b, p) ? POOL_DOUBLE_FREE : POOL_OK;
     if (b->kind == BLOCK_FRAGMENTS && relaxed_load(&b->owner))
         return judge_fragment(b, within);
     return b->kind == BLOCK_RUN         ? POOL_INVALID
@@ -108,8 +111,7 @@ pool_status heap_free_cold(heap_thread *me, void *p)
     if (owner != me)
         return heap_free_remote(me, b, p);
     uintptr_t offset = (uintptr_t)p - world.base;
-    bool pending = relaxed_load(&world.pending[map_of(offset)]) & bit_of(offset);
-    bool ours = offset % GRANULE == 0 && !pending && block_free_own(b, p, offset / GRANULE);
+    bool ours = offset % GRANULE == 0 && !is_pending(b, p) && block_free_own(b, p, offset / GRANULE);
     return ours ? POOL_OK : heap_judge(p);
 }
 
@@ -286,15 +288,14 @@ static bool bad(const block *b, const char *what)
 static bool check_block(const block *b)
 {
     const char *start = block_start(b);
-    const uint64_t *map = &world.live[(size_t)block_number(b) * BLOCK_MAPS];
     uint32_t live = 0, listed = 0, carved = b->carved / b->size;
     for (uint32_t w = 0; w < BLOCK_MAPS; w++)
-        live += (uint32_t)__builtin_popcountll(map[w]);
+        live += (uint32_t)__builtin_popcountll(b->live[w]);
     for (const char *p = b->free; p != FREE_END; p = *(char *const *)p) {
         size_t within = (size_t)(p - start);
         if (within >= b->carved || within % b->size)
             return bad(b, "a free fragment lies where none can");
-        if (world.live[map_of((uintptr_t)p - world.base)] & bit_of((uintptr_t)p))
+        if (is_live(b, p))
             return bad(b, "a free fragment is marked live");
         if (++listed > carved)
             return bad(b, "the free list runs in a circle");

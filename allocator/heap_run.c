@@ -29,8 +29,7 @@ static uint32_t blocks_for(size_t bytes)
 
 static void set_live(block *b, bool live)
 {
-    uint64_t *word = &world.live[(size_t)block_number(b) * BLOCK_MAPS];
-    relaxed_store(word, live ? *word | 1 : *word & ~1ull);
+    relaxed_store(&b->live[0], live ? b->live[0] | 1 : b->live[0] & ~1ull);
 }
 
 static void describe_run(block *b, heap *h, size_t bytes, uint32_t blocks)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define BATCH 32u
+#define BATCH 8u
 
 struct source {
     memory_reader *reader;
@@ -32,24 +32,21 @@ static bool local_reader(void *arg, uint64_t address, void *to, size_t n)
 }
 
 /* Fragments that the program holds. */
-static uint32_t held(const struct source *s, uint32_t number, bool pending_too)
+static uint32_t held(const struct source *s, const block *b, uint32_t number)
 {
-    uint64_t live[BLOCK_MAPS], pending[BLOCK_MAPS];
-    size_t at = (size_t)number * BLOCK_MAPS;
+    uint64_t pending[BLOCK_MAPS] = {0};
     uint32_t n = 0;
-    if (!read_bytes(s, s->w.live + at, live, sizeof live))
-        return 0;
-    memset(pending, 0, sizeof pending);
-    if (pending_too && !read_bytes(s, s->w.pending + at, pending, sizeof pending))
+    if (b->in_remote &&
+        !read_bytes(s, s->w.pending + (size_t)number * BLOCK_MAPS, pending, sizeof pending))
         return 0;
     for (size_t i = 0; i < BLOCK_MAPS; i++)
-        n += (uint32_t)__builtin_popcountll(live[i] & ~pending[i]);
+        n += (uint32_t)__builtin_popcountll(b->live[i] & ~pending[i]);
     return n;
 }
 
 static void add_fragments(const struct source *s, const block *b, uint32_t number, heap_figures *out)
 {
-    uint32_t used = held(s, number, b->in_remote);
+    uint32_t used = held(s, b, number);
     uint64_t live = (uint64_t)used * b->size;
     out->live_blocks += used;
     out->live_bytes += live;
@@ -64,7 +61,6 @@ static void add_block(const struct source *s, const block *b, uint32_t number, u
         return;
     out->overhead_bytes += sizeof *b;
     if (b->kind == BLOCK_FRAGMENTS && b->owner) {
-        out->overhead_bytes += BLOCK_MAPS * sizeof(uint64_t);
         add_fragments(s, b, number, out);
     } else if (b->kind == BLOCK_RUN) {
         out->live_blocks++;

@@ -54,10 +54,9 @@ static void announce(heap_thread *owner, block *b)
 /* Moves the fragments named by bits of word w to the block's list; returns how many. */
 static uint32_t take_word(block *b, char *start, uint32_t w)
 {
-    size_t map = map_of((uintptr_t)start - world.base) + w;
-    uint64_t word = __atomic_exchange_n(&world.pending[map], 0, __ATOMIC_ACQUIRE) & world.live[map];
+    uint64_t word = __atomic_exchange_n(&block_pending(b)[w], 0, __ATOMIC_ACQUIRE) & b->live[w];
     uint32_t n = 0;
-    relaxed_store(&world.live[map], world.live[map] & ~word);
+    relaxed_store(&b->live[w], b->live[w] & ~word);
     for (; word; word &= word - 1) {
         void **p = (void **)(start + (w * BITS_PER_MAP + (uint32_t)__builtin_ctzll(word)) * GRANULE);
         *p = b->free;
@@ -70,7 +69,7 @@ static uint32_t take_word(block *b, char *start, uint32_t w)
 bool heap_take_pending(block *b)
 {
     char *start = block_start(b);
-    const uint64_t *map = &world.pending[map_of((uintptr_t)start - world.base)];
+    const uint64_t *map = block_pending(b);
     uint32_t words = block_maps(b), n = 0;
     for (uint32_t w = 0; w < words; w++)
         if (relaxed_load(&map[w]))
@@ -125,15 +124,13 @@ static bool reclaim(heap_thread *me, block *b, heap_thread *owner)
 
 pool_status heap_free_remote(heap_thread *me, block *b, void *p)
 {
-    uintptr_t offset = (uintptr_t)p - world.base;
-    size_t map = map_of(offset);
-    uint64_t bit = bit_of(offset);
-    if (offset % GRANULE || !(relaxed_load(&world.live[map]) & bit))
+    uint64_t bit = bit_of((uintptr_t)p);
+    if ((uintptr_t)p % GRANULE || !is_live(b, p))
         return heap_judge(p);
     heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
     if (owner && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner))
         return block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
-    if (__atomic_fetch_or(&world.pending[map], bit, __ATOMIC_SEQ_CST) & bit)
+    if (__atomic_fetch_or(&block_pending(b)[map_of((uintptr_t)p)], bit, __ATOMIC_SEQ_CST) & bit)
         return POOL_DOUBLE_FREE;
     if (owner)
         announce(owner, b);

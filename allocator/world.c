@@ -31,21 +31,18 @@ static bool reserve(size_t size)
 {
     size_t blocks = size >> BLOCK_SHIFT;
     char *base = os_reserve(size, size >= ZONED_MIN ? GIB(1) : MIB(2) < size ? MIB(2) : BLOCK_SIZE);
-    block *records = base ? reserve_table(blocks, sizeof(block)) : NULL;
-    size_t maps = blocks * BLOCK_MAPS;
-    uint64_t *map = records ? reserve_table(2 * maps, sizeof *map) : NULL;
-    if (!map) {
+    block *records = base ? reserve_table(blocks + 1, sizeof(block)) : NULL;
+    uint64_t *pending = records ? reserve_table(blocks, BLOCK_MAPS * sizeof *pending) : NULL;
+    if (!pending) {
         if (records)
-            os_unmap(records, round_up(blocks * sizeof(block), OS_PAGE));
+            os_unmap(records, round_up((blocks + 1) * sizeof(block), OS_PAGE));
         if (base)
             os_unmap(base, size);
         return false;
     }
     world.base = (uintptr_t)base;
-    world.records = records;
-    world.live = map;
-    world.pending = map + maps;
-    world.live_from_zero = (uintptr_t)map - map_of(world.base) * sizeof *map;
+    world.records = records + 1; /* the first record of a zone does not begin where its block does, in its page */
+    world.pending = pending;
     world.size = size;
     world.fast_granules = size / GRANULE;
     world.zoned = size >= ZONED_MIN;

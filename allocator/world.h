@@ -5,9 +5,10 @@
  *   world.base                                                    world.base + world.size
  *   | zone 0 (64 GiB: pool Global) | zone 1 (System) | zone 2 ... |      one zone a heap
  *     block 0, block 1, ... of 64 KiB
- *   world.records[n]   128 bytes about block n, out of line
- *   world.live[n][64]     64 bits for each 1 KiB of block n, one a granule: a block of the program starts
- * here world.pending[n][64]  likewise: another thread has freed it
+ *   world.records[n]           640 bytes about block n, out of line; of these
+ *   world.records[n].live[64]  64 bits for each 1 KiB of block n, one a granule: a block of the program starts
+ *                              here
+ *   world.pending[n][64]       likewise: another thread has freed it
  *
  * Invariants: (1) an address outside [base, base + size) is not ours; (2) the live bit of a granule is set
  * exactly while a block of the program starts there, so it decides every question of misuse; (3) a pending
@@ -15,7 +16,13 @@
  * the program holds; (4) live bits are written by the block's owner only (runs: under the zone lock), pending
  * bits atomically by anybody.
  * When address space is short the world shrinks and all heaps share one zone (record.heap tells them apart).
- * Cost: address to record is a subtraction, a shift and an add.
+ * Cost: address to record is a subtraction, two shifts and two adds.
+ *
+ * Where the words lie is worth more than how many they are: processors match a load with the stores before it by
+ * the lower 12 bits of their addresses first, and a load that is taken for another word's waits until that store
+ * has left (some 50 cycles; a pair cost 20 ns, and 50 in the first block, when every table began at a page). So
+ * a record and its live words are one struct, which keeps their distance; what the fast paths use of a record
+ * lies at 8 modulo 16, where no link of a free fragment can; and a call-site's tally keeps off both (stats.h).
  */
 #ifndef POOLMEM_WORLD_H
 #define POOLMEM_WORLD_H
@@ -43,12 +50,15 @@ struct heap_thread;
 
 /* One block. Written by: O the owning thread, Z whoever holds the zone lock, R anybody, atomically. */
 typedef struct block {
+    uint64_t live[BLOCK_MAPS]; /* O; runs: Z */
+
+    struct front *front;       /* O list it is in, and the heap it belongs to */
     void *free;                /* O next free fragment; FREE_END: none */
+    struct block *next;        /* O front's list of blocks of this class that may give, or of full ones */
     struct heap_thread *quick; /* the owner, whose frees are quick; NULL: see what is pending first (R) */
+    struct block *prev;        /* O */
     int32_t until_look;        /* O frees until one looks at the block */
     uint32_t size;             /* O bytes of a fragment */
-    struct front *front;       /* O list it is in, and the heap it belongs to */
-    struct block *next, *prev; /* O front's list of blocks of this class that may give, or of full ones */
     uint32_t carved;           /* O bytes turned into fragments so far; the rest was never touched */
     uint32_t limit;            /* O bytes that may be carved: whole fragments */
     uint8_t class_id;          /* O */
@@ -56,17 +66,21 @@ typedef struct block {
     uint8_t full;              /* O in the list of full ones */
 
     struct heap_thread *owner
-        __attribute__((aligned(64))); /* O who may use the line above; NULL: no fragments */
+        __attribute__((aligned(64))); /* O who may use the lines above; NULL: no fragments */
+    struct block *next_remote;        /* R */
     uint32_t in_remote;               /* R 1: on the owner's remote list */
     uint32_t heap;                    /* Z id of the heap that holds it */
-    struct block *next_remote;        /* R */
     uint64_t counted;                 /* O bytes of this block in heap.live_estimate */
     uint64_t run_bytes;               /* Z usable bytes of a run */
     uint32_t run_blocks;              /* Z */
     uint32_t run_first;               /* Z block number of the run's first block */
     void *pool;                       /* Z fixed-size pool that lives in this run, or NULL */
 } __attribute__((aligned(128))) block;
-_Static_assert(sizeof(block) == 128, "two cache lines");
+_Static_assert(sizeof(block) == BLOCK_MAPS * sizeof(uint64_t) + 128, "the live bits and two cache lines");
+#define KEEPS_OFF_LINKS(field) _Static_assert(offsetof(block, field) % 16 == 8, "aliases links: see above")
+KEEPS_OFF_LINKS(free);
+KEEPS_OFF_LINKS(quick);
+KEEPS_OFF_LINKS(until_look);
 
 /* One heap's blocks. All fields under the lock. Block numbers are counted from `first`. */
 typedef struct zone {
@@ -85,8 +99,7 @@ struct world {
     uintptr_t base;
     size_t fast_granules; /* size / GRANULE, for the fast path of free; 0 sends every call the slow way */
     block *records;
-    uint64_t *live, *pending;
-    uintptr_t live_from_zero; /* where the word about address 0 would lie: a subtraction less */
+    uint64_t *pending;
     size_t size;
     bool zoned; /* a zone for each heap; else all share zone 0 */
     uint32_t zone_blocks;
@@ -153,14 +166,23 @@ INLINE bool world_owns(const void *p)
 {
     return (uintptr_t)p - world.base < world.size;
 }
-/* Number of the word about an offset into the world, in world.live and world.pending, and its bit there. */
-INLINE size_t map_of(uintptr_t offset)
+/* Number of the word about an address or offset in block.live, and its bit there. */
+INLINE size_t map_of(uintptr_t p)
 {
-    return offset / (GRANULE * BITS_PER_MAP);
+    return p / (GRANULE * BITS_PER_MAP) % BLOCK_MAPS;
 }
-INLINE uint64_t bit_of(uintptr_t offset)
+INLINE uint64_t bit_of(uintptr_t p)
 {
-    return (uint64_t)1 << (offset / GRANULE % BITS_PER_MAP);
+    return (uint64_t)1 << (p / GRANULE % BITS_PER_MAP);
+}
+INLINE bool is_live(const block *b, const void *p)
+{
+    return relaxed_load(&b->live[map_of((uintptr_t)p)]) & bit_of((uintptr_t)p);
+}
+/* The block's words of pending bits. */
+INLINE uint64_t *block_pending(const block *b)
+{
+    return &world.pending[(size_t)block_number(b) * BLOCK_MAPS];
 }
 
 #endif

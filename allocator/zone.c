@@ -97,7 +97,6 @@ static bool commit_pages(const void *from, const void *to)
 static bool commit_tables(size_t from, size_t to)
 {
     return commit_pages(&world.records[from], &world.records[to]) &&
-           commit_pages(&world.live[from * BLOCK_MAPS], &world.live[to * BLOCK_MAPS]) &&
            commit_pages(&world.pending[from * BLOCK_MAPS], &world.pending[to * BLOCK_MAPS]);
 }
 

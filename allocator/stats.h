@@ -76,13 +76,12 @@ typedef struct stats_module {
     uint64_t base;
 } stats_module;
 
-/* What one thread did at one site. Written by that thread only, with plain stores. What every allocation counts
-   up lies at 0 modulo 16, where nothing lies that the fast paths use of a block (world.h says why). */
+/* What one thread did at one site. Written by that thread only, with plain stores. */
 typedef struct stats_tally {
     uint64_t allocs;
+    uint64_t bytes; /* asked for, by allocations and by reallocs */
     uint32_t site;
     uint32_t reserved;
-    uint64_t bytes;    /* asked for, by allocations and by reallocs */
     uint64_t reallocs; /* only in tallies of base sites */
 } stats_tally;
 

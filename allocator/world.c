@@ -18,34 +18,52 @@
 #define WORLD_MAX (GIB(1024) * 16)
 #define WORLD_MIN MIB(4)
 
+/* Where things begin in what is reserved for them, so that their first lines keep out of each other's way in
+   the processor's cache (world.h): two tables, in pages of the address bits that it hashes, and each zone. */
+#define HASHED      MIB(256)
+#define RECORDS_AT  0x5b
+#define PENDING_AT  0xa6
+#define ZONE_COLOUR (MIB(2) >> BLOCK_SHIFT) /* huge pages keep their alignment */
+
 struct world world __attribute__((aligned(64))) = {.decay_ns = 1000000000};
 zone world_zones[WORLD_ZONES];
 
-/* Readable throughout: a wild pointer into the world finds a record of zeros, not a fault. */
-static void *reserve_table(size_t blocks, size_t bytes_per_block)
+/* Readable throughout: a wild pointer into the world finds a record of zeros, not a fault. Begins so many
+   pages into a multiple of HASHED, if there is room to choose. */
+static void *reserve_table(size_t bytes, bool roomy, size_t pages)
 {
-    return os_reserve_zeros(round_up(blocks * bytes_per_block, OS_PAGE));
+    char *raw = os_reserve_zeros(bytes + (roomy ? HASHED : 0));
+    if (!raw || !roomy)
+        return raw;
+    char *p = raw + ((pages * OS_PAGE - (uintptr_t)raw) & (HASHED - 1));
+    if (p > raw)
+        os_unmap(raw, (size_t)(p - raw));
+    os_unmap(p + bytes, (size_t)(raw + HASHED - p));
+    return p;
 }
 
 static bool reserve(size_t size)
 {
     size_t blocks = size >> BLOCK_SHIFT;
-    char *base = os_reserve(size, size >= ZONED_MIN ? GIB(1) : MIB(2) < size ? MIB(2) : BLOCK_SIZE);
-    block *records = base ? reserve_table(blocks + 1, sizeof(block)) : NULL;
-    uint64_t *pending = records ? reserve_table(blocks, BLOCK_MAPS * sizeof *pending) : NULL;
+    size_t record_bytes = round_up(blocks * sizeof(block), OS_PAGE);
+    size_t pending_bytes = round_up(blocks * BLOCK_MAPS * sizeof(uint64_t), OS_PAGE);
+    bool zoned = size >= ZONED_MIN;
+    char *base = os_reserve(size, zoned ? GIB(1) : MIB(2) < size ? MIB(2) : BLOCK_SIZE);
+    block *records = base ? reserve_table(record_bytes, zoned, RECORDS_AT) : NULL;
+    uint64_t *pending = records ? reserve_table(pending_bytes, zoned, PENDING_AT) : NULL;
     if (!pending) {
         if (records)
-            os_unmap(records, round_up((blocks + 1) * sizeof(block), OS_PAGE));
+            os_unmap(records, record_bytes);
         if (base)
             os_unmap(base, size);
         return false;
     }
     world.base = (uintptr_t)base;
-    world.records = records + 1; /* the first record of a zone does not begin where its block does, in its page */
+    world.records = records;
     world.pending = pending;
     world.size = size;
     world.fast_granules = size / GRANULE;
-    world.zoned = size >= ZONED_MIN;
+    world.zoned = zoned;
     world.zone_blocks = (uint32_t)(world.zoned ? blocks / WORLD_ZONES : blocks);
     return true;
 }
@@ -99,11 +117,12 @@ zone *world_zone(uint32_t heap_id, const char *name)
     if (!maps)
         return NULL;
     z->lock.rank = RANK_ZONE;
-    z->first = (uint32_t)(z - world_zones) * world.zone_blocks;
+    uint32_t number = (uint32_t)(z - world_zones), colour = number * ZONE_COLOUR;
+    z->first = number * world.zone_blocks + colour;
     z->free_map = maps;
     z->young_map = maps + words;
     z->old_map = maps + 2 * words;
-    z->count = world.zone_blocks;
+    z->count = world.zone_blocks - colour;
     /* once for all: what is committed later keeps the name of the reservation it is cut from */
     os_name_range((void *)(world.base + ((size_t)z->first << BLOCK_SHIFT)), (size_t)z->count << BLOCK_SHIFT,
                   world.zoned ? name : "poolmem");

@@ -6,9 +6,8 @@
  *   | zone 0 (64 GiB: pool Global) | zone 1 (System) | zone 2 ... |      one zone a heap
  *     block 0, block 1, ... of 64 KiB
  *   world.records[n]           640 bytes about block n, out of line; of these
- *   world.records[n].live[64]  64 bits for each 1 KiB of block n, one a granule: a block of the program starts
- *                              here
- *   world.pending[n][64]       likewise: another thread has freed it
+ *   world.records[n].live[64]  64 bits for each 1 KiB of block n, one a granule: a block of the program
+ * starts here world.pending[n][64]       likewise: another thread has freed it
  *
  * Invariants: (1) an address outside [base, base + size) is not ours; (2) the live bit of a granule is set
  * exactly while a block of the program starts there, so it decides every question of misuse; (3) a pending
@@ -18,11 +17,11 @@
  * When address space is short the world shrinks and all heaps share one zone (record.heap tells them apart).
  * Cost: address to record is a subtraction, two shifts and two adds.
  *
- * Where the words lie is worth more than how many they are: processors match a load with the stores before it by
- * the lower 12 bits of their addresses first, and a load that is taken for another word's waits until that store
- * has left (some 50 cycles; a pair cost 20 ns, and 50 in the first block, when every table began at a page). So
- * a record and its live words are one struct, which keeps their distance; what the fast paths use of a record
- * lies at 8 modulo 16, where no link of a free fragment can; and a call-site's tally keeps off both (stats.h).
+ * Where the tables lie matters as much as what they hold. Processors that find a line of their first cache by
+ * a hash of address bits 12..27 (AMD's Zen) can keep only one of two lines whose hashes and bits 6..11 are
+ * equal: with every zone and table at the start of a multiple of 2^28, the first block of each pool and its
+ * record took turns in that cache (a malloc and free 20 ns, up to 50; apart 7). Hence the tables and the
+ * zones begin at different numbers of pages and MiB into what is reserved for them (world.c).
  */
 #ifndef POOLMEM_WORLD_H
 #define POOLMEM_WORLD_H
@@ -77,10 +76,6 @@ typedef struct block {
     void *pool;                       /* Z fixed-size pool that lives in this run, or NULL */
 } __attribute__((aligned(128))) block;
 _Static_assert(sizeof(block) == BLOCK_MAPS * sizeof(uint64_t) + 128, "the live bits and two cache lines");
-#define KEEPS_OFF_LINKS(field) _Static_assert(offsetof(block, field) % 16 == 8, "aliases links: see above")
-KEEPS_OFF_LINKS(free);
-KEEPS_OFF_LINKS(quick);
-KEEPS_OFF_LINKS(until_look);
 
 /* One heap's blocks. All fields under the lock. Block numbers are counted from `first`. */
 typedef struct zone {

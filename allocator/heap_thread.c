@@ -137,6 +137,25 @@ pool_status heap_free_remote(heap_thread *me, block *b, void *p)
     return POOL_OK;
 }
 
+HOT bool heap_free_other(heap_thread *me, void *p)
+{
+    uintptr_t g = granule_number(p);
+    if (unlikely(g >= hot_load(&world.fast_granules)))
+        return false;
+    block *b = &world.records[g / (BLOCK_SIZE / GRANULE)];
+    heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
+    if (unlikely(!owner || !is_live(b, p)))
+        return false;
+    uint64_t *pending = &world.pending[g / BITS_PER_MAP], bit = bit_of((uintptr_t)p);
+    if (owner == me)
+        return !(relaxed_load(pending) & bit) && block_free_own(b, p, g);
+    if (unlikely(relaxed_load(&owner->state) == THREAD_PARKED) ||
+        unlikely(__atomic_fetch_or(pending, bit, __ATOMIC_SEQ_CST) & bit))
+        return false;
+    announce(owner, b);
+    return true;
+}
+
 /* --- upkeep ------------------------------------------------------------------------------------- */
 
 static void decay_zones(uint64_t now, bool force)

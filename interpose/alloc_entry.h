@@ -18,7 +18,9 @@ extern HIDDEN size_t malloc_fast_end;
 /* Everything the inline path does not serve; errno is set when it gives NULL. */
 COLD void *malloc_cold(const tag *g, size_t size);
 COLD void *malloc_aligned_cold(const tag *g, size_t size, size_t align, bool zero);
-/* Frees what heap_free_fast did not: NULL, other threads', runs, other kinds, and what is wrong. */
+/* Frees what heap_free_fast did not. */
+HOT NOINLINE void free_other(void *p, uintptr_t cfa, uintptr_t rbp, const char *call);
+/* And what heap_free_other did not either: NULL, runs, other kinds, and what is wrong. */
 COLD void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call);
 /* realloc of a block (not NULL, size > 0). */
 void *realloc_block(void *p, size_t size, uintptr_t cfa, uintptr_t rbp);
@@ -66,7 +68,7 @@ INLINE void *alloc_hit(entry_id entry, size_t size, uintptr_t ret, uintptr_t cfa
 #define FREE_TAGGED(p, call)                                                                                 \
     do {                                                                                                     \
         if (unlikely(!heap_free_fast(&self->heap, p)))                                                       \
-            free_cold(p, CALLER_CFA(), CALLER_RBP(), call);                                                  \
+            free_other(p, CALLER_CFA(), CALLER_RBP(), call);                                                  \
     } while (0)
 
 #endif

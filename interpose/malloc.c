@@ -116,6 +116,12 @@ void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
     errno = saved;
 }
 
+void free_other(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
+{
+    if (unlikely(!heap_free_other(&self->heap, p)))
+        free_cold(p, cfa, rbp, call);
+}
+
 size_t usable_size(const void *p)
 {
     pool *fixed = p ? pools_fixed_anywhere(p) : NULL;

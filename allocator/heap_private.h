@@ -7,7 +7,7 @@
 
 #include "heap.h"
 
-#define FULL_FREES 8u /* frees a full block may see before it gives again */
+#define FULL_FREES 32u /* frees a full block may see before it gives again */
 
 /* heap.c: account and lists */
 heap *heap_charge(heap *h, size_t bytes, bool last);

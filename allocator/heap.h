@@ -118,8 +118,8 @@ void *front_alloc_cold(front *f, size_t size);
 void *front_alloc_aligned(front *f, size_t size, size_t align);
 void *front_alloc_zero(front *f, size_t size);
 
-/* What comes next: a fragment that another running thread owns, or where frees of others are pending. False as
-   heap_free_fast. */
+/* What comes next: a fragment that another running thread owns, or where frees of others are pending. False
+   as heap_free_fast. */
 bool heap_free_other(heap_thread *me, void *p);
 /* Frees whatever neither did; p lies in the world. Says what the pointer was. */
 pool_status heap_free_cold(heap_thread *me, void *p);

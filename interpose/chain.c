@@ -50,23 +50,23 @@ INLINE claim claim_of(const chain *c, unsigned k, unsigned depth, const chain_qu
     return unclaimed;
 }
 
-/* Whether the chain's inner end, once what lies further in is dropped, is that frame. */
-INLINE bool meets(chain *c, uintptr_t sp, uintptr_t pc, uintptr_t rbp, bool rbp_known)
+/* How many frames of the chain there are up to that one, itself included; 0: it is none of them. What lies
+   further in stays: calls from there and from here take turns. */
+INLINE unsigned meets(const chain *c, uintptr_t sp, uintptr_t pc, uintptr_t rbp, bool rbp_known)
 {
     unsigned k = c->count;
     while (k && c->frame[k - 1].sp < sp)
         k--;
-    c->count = k;
     if (!k || c->frame[k - 1].sp != sp || c->frame[k - 1].pc != pc)
-        return false;
-    return !c->frame[k - 1].needs_rbp || (rbp_known && c->frame[k - 1].rbp == rbp);
+        return 0;
+    return !c->frame[k - 1].needs_rbp || (rbp_known && c->frame[k - 1].rbp == rbp) ? k : 0;
 }
 
-/* The answer from the chain's inner end, `depth` frames out, if it goes far enough and is unchanged. If not,
-   what would lead there again is dropped. */
-INLINE bool follow(chain *c, unsigned depth, const chain_query *q, claim *out)
+/* The answer from frame k, `depth` frames out, if the chain goes far enough and is unchanged from there on.
+   If not, what would lead there again is dropped. */
+INLINE bool follow(chain *c, unsigned k, unsigned depth, const chain_query *q, claim *out)
 {
-    unsigned k = c->count - 1, frames;
+    unsigned frames;
     *out = claim_of(c, k, depth, q, &frames);
     if (frames > k && !c->ended) {
         c->count = 0;
@@ -111,14 +111,13 @@ static void push(chain *c, const chain_new *n)
     c->count++;
 }
 
-/* The new frames become the chain's inner end, or the chain. */
-static void join(chain *c, bool met)
+/* The new frames become the chain's inner end, behind `met` of its frames, or the chain. */
+static void join(chain *c, unsigned met)
 {
     const chain_fresh *n = &c->fresh;
-    if (!met) {
-        c->count = 0;
+    c->count = met;
+    if (!met)
         c->ended = n->ended;
-    }
     for (unsigned i = n->count; i-- > 0;)
         push(c, &n->frame[i]);
     if (!n->keep)
@@ -147,15 +146,18 @@ NOINLINE static claim mend(chain *c, const thread *t, const chain_query *q, walk
 {
     chain_fresh *n = &c->fresh;
     claim found = unclaimed;
-    bool met = false, more = true;
+    bool more = true;
+    unsigned met = 0;
     walk_cursor at = walk_resume(t, &q->from);
     pc_info scratch;
     n->count = 0;
     n->keep = true;
     n->ended = false;
     for (unsigned depth = q->first; more && depth < q->depth && walk_valid(&at); depth++) {
-        if (n->count && meets(c, at.sp, at.pc, at.rbp, at.rbp_known) && (met = follow(c, depth, q, &found)))
+        met = n->count ? meets(c, at.sp, at.pc, at.rbp, at.rbp_known) : 0;
+        if (met && follow(c, met - 1, depth, q, &found))
             break;
+        met = 0;
         const pc_info *info = walk_info(&at, ask, &scratch);
         found = unclaimed;
         if (!info->silent)
@@ -170,7 +172,8 @@ HOT int chain_decide(chain *c, const thread *t, const chain_query *q, walk_ask *
 {
     const walk_point *p = &q->from;
     claim found;
-    if (unlikely(!meets(c, p->sp, p->pc, p->rbp, p->rbp_known) || !follow(c, q->first, q, &found)))
+    unsigned k = meets(c, p->sp, p->pc, p->rbp, p->rbp_known);
+    if (unlikely(!k || !follow(c, k - 1, q->first, q, &found)))
         found = mend(c, t, q, ask);
     *claimer = found.pc;
     return found.pool;

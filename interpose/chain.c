@@ -52,11 +52,15 @@ INLINE claim claim_of(const chain *c, unsigned k, unsigned depth, const chain_qu
 
 /* How many frames of the chain there are up to that one, itself included; 0: it is none of them. What lies
    further in stays: calls from there and from here take turns. */
-INLINE unsigned meets(const chain *c, uintptr_t sp, uintptr_t pc, uintptr_t rbp, bool rbp_known)
+INLINE unsigned meets(chain *c, uintptr_t sp, uintptr_t pc, uintptr_t rbp, bool rbp_known)
 {
-    unsigned k = c->count;
-    while (k && c->frame[k - 1].sp < sp)
-        k--;
+    uint16_t *last = &c->met[sp / 16 % CHAIN_MET];
+    unsigned k = *last;
+    if (!k || k > c->count || c->frame[k - 1].sp != sp) {
+        for (k = c->count; k && c->frame[k - 1].sp < sp;)
+            k--;
+        *last = (uint16_t)k;
+    }
     if (!k || c->frame[k - 1].sp != sp || c->frame[k - 1].pc != pc)
         return 0;
     return !c->frame[k - 1].needs_rbp || (rbp_known && c->frame[k - 1].rbp == rbp) ? k : 0;

@@ -19,7 +19,7 @@
 
 #include "unwind.h"
 
-enum { CHAIN_FRAMES = 256, CHAIN_WORDS = 2 * CHAIN_FRAMES };
+enum { CHAIN_FRAMES = 256, CHAIN_WORDS = 2 * CHAIN_FRAMES, CHAIN_MET = 64 };
 
 typedef struct chain_frame {
     uintptr_t sp, pc;
@@ -51,7 +51,8 @@ typedef struct chain_fresh {
 
 typedef struct chain {
     unsigned count;
-    bool ended; /* frame[0] is the outermost of the stack */
+    bool ended;              /* frame[0] is the outermost of the stack */
+    uint16_t met[CHAIN_MET]; /* by stack pointer: how many frames there were up to the one met last */
     chain_frame frame[CHAIN_FRAMES];
     chain_word word[CHAIN_WORDS];
     chain_fresh fresh; /* for the length of one call; too large for a host's stack */

@@ -171,7 +171,7 @@ HOT const memo_entry *memo_find_again(thread *t, memo *m, uint64_t key, const me
         e = find(m, key, q);
     } else {
         unlike d;
-        if (memo_matches(last, q->cfa, q->rbp, q->top) || !differs(last, q, &d))
+        if (!differs(last, q, &d))
             return last;
         e = *cell_for(t, at, d.word);
         if (!same_call(e, key) || !memo_matches(e, q->cfa, q->rbp, q->top))

@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { HEADS_LOG = 9, HEADS = 1 << HEADS_LOG, INDEX = 1024, ENTRY_BYTES = 48 << 10, OTHERS = 4, STEPS = 32 };
+enum { CELLS_TRIED = 3 };
 
 union memo_nothing memo_nothing = {
     .none = {.head_mask = sizeof(memo_head), .head_shift = 63}}; /* its two heads have no key */
@@ -142,9 +143,9 @@ INLINE const memo_entry **cell_at(thread *t, size_t bytes)
     return (const memo_entry **)((char *)t->cell + (bytes & MEMO_CELL_MASK));
 }
 
-INLINE const memo_entry **cell_for(thread *t, size_t at, uint64_t word)
+INLINE size_t cell_beside(size_t at, uint64_t word)
 {
-    return cell_at(t, at + (size_t)((word * MEMO_MIX) >> 40) * sizeof(memo_entry *));
+    return at + (size_t)((word * MEMO_MIX) >> 40) * sizeof(memo_entry *);
 }
 
 static bool same_call(const memo_entry *e, uint64_t key)
@@ -162,25 +163,46 @@ static void keep_last(thread *t, const memo *m, const memo_entry **cell, const m
         relaxed_store(cell, NULL);
 }
 
+static uint32_t allocations(const memo_entry *e)
+{
+    return (uint32_t)relaxed_load(&e->now.tally->allocs);
+}
+
+/* The call's own cell is for what is asked for in between: an entry that was not since the last time gives it
+   up to the one that is. */
+static void take_turns(thread *t, const memo *m, size_t at, memo_entry *last, const memo_entry *e,
+                       uint64_t expected)
+{
+    uint32_t now = allocations(last);
+    if (last->since != now) {
+        last->since = now;
+        return;
+    }
+    keep_last(t, m, cell_at(t, cell_beside(at, expected)), last);
+    keep_last(t, m, cell_at(t, at), e);
+}
+
+/* Each cell on the way leads to an entry of the call, and the word in which the stack differs from that to
+   the next cell. */
 HOT const memo_entry *memo_find_again(thread *t, memo *m, uint64_t key, const memo_query *q)
 {
-    size_t at = memo_cell_at(*(const stack_word *)(q->cfa - 8), q->cfa);
-    const memo_entry **cell = cell_at(t, at);
-    const memo_entry *last = *cell, *e;
-    if (!same_call(last, key)) {
-        e = find(m, key, q);
-    } else {
-        unlike d;
-        if (!differs(last, q, &d))
-            return last;
-        e = *cell_for(t, at, d.word);
-        if (!same_call(e, key) || !memo_matches(e, q->cfa, q->rbp, q->top))
-            e = find(m, key, q);
-        if (e)
-            keep_last(t, m, cell_for(t, at, d.expected), last);
+    size_t own = memo_cell_at(*(const stack_word *)(q->cfa - 8), q->cfa), at = own;
+    const memo_entry *last = *cell_at(t, own), *e = last;
+    unlike first = {0}, d;
+    for (unsigned tries = 0; same_call(e, key) && differs(e, q, &d); tries++) {
+        first = tries ? first : d;
+        at = cell_beside(at, d.word);
+        e = tries < CELLS_TRIED ? *cell_at(t, at) : NULL;
     }
-    if (likely(e != NULL))
-        keep_last(t, m, cell, e);
+    if (!same_call(e, key)) {
+        e = find(m, key, q);
+        if (unlikely(!e))
+            return NULL;
+        ((memo_entry *)e)->since = allocations(e);
+        keep_last(t, m, cell_at(t, at), e);
+    }
+    if (at != own)
+        take_turns(t, m, own, (memo_entry *)last, e, first.expected);
     return e;
 }
 

@@ -61,6 +61,7 @@ typedef struct memo_entry {
     uint8_t groups;
     uint16_t
         reach; /* with `special`: words above the CFA that must be on its page; 0: they can be read anyway */
+    uint32_t since;       /* allocations of its tally when its cell was last looked past, modulo 2^32 */
     uint64_t group_bytes; /* of all its groups */
     uint64_t quick;       /* the key when its words are plain and tell all, else differs by MEMO_SPECIAL */
     struct tag now;       /* what tag points at */

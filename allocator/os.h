@@ -38,6 +38,8 @@ uint64_t os_time_ns(void);
 uint64_t os_time_coarse_ns(void);
 /* Time the calling thread has run, in ns; a system call. */
 uint64_t os_time_thread_ns(void);
+/* Whether the processor counts the ones of a word by an instruction. */
+bool os_counts_ones(void);
 /* Thread id of the kernel. */
 int os_thread_id(void);
 /* Writes all of it; false on an error. */

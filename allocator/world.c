@@ -100,10 +100,7 @@ bool world_boot(void)
          size = round_down(size / 4 * 3, BLOCK_SIZE))
         reserve_and_leave(size);
     world.huge_allowed = huge_allowed();
-#ifdef __x86_64__
-    __builtin_cpu_init();
-    world.counts_bits = __builtin_cpu_supports("popcnt");
-#endif
+    world.counts_bits = os_counts_ones();
     return world.size != 0;
 }
 

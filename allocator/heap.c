@@ -396,6 +396,7 @@ static block *fresh_block(front *f, unsigned c)
     b->counted = 0;
     b->carved = 0;
     b->size = size;
+    b->inverse = (uint32_t)(((uint64_t)1 << 32) / size + 1);
     b->limit = (uint32_t)(BLOCK_SIZE / size * size);
     b->class_id = (uint8_t)c;
     b->until_look = (int32_t)(b->limit / size);

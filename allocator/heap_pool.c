@@ -55,7 +55,7 @@ static pool_status judge_free_block(const block *b)
 
 static bool is_pending(const block *b, const void *p)
 {
-    return relaxed_load(&block_pending(b)[map_of((uintptr_t)p)]) & bit_of((uintptr_t)p);
+    return relaxed_load(pending_word(b, p)) & pending_bit(b, p);
 }
 
 static pool_status judge_fragment(const block *b, size_t within)

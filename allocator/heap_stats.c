@@ -35,12 +35,12 @@ static bool local_reader(void *arg, uint64_t address, void *to, size_t n)
 static uint32_t held(const struct source *s, const block *b, uint32_t number)
 {
     uint64_t pending[BLOCK_MAPS] = {0};
-    uint32_t n = 0;
+    int n = 0;
     if (b->in_remote && !read_bytes(s, s->w.pending + (size_t)number * BLOCK_MAPS, pending, sizeof pending))
         return 0;
     for (size_t i = 0; i < BLOCK_MAPS; i++)
-        n += (uint32_t)__builtin_popcountll(b->live[i] & ~pending[i]);
-    return n;
+        n += __builtin_popcountll(b->live[i]) - __builtin_popcountll(pending[i]);
+    return n > 0 ? (uint32_t)n : 0; /* the owner may be taking some back meanwhile */
 }
 
 static void add_fragments(const struct source *s, const block *b, uint32_t number, heap_figures *out)

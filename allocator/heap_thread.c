@@ -17,7 +17,7 @@
  * block is on a remote list its `quick` is NULL: the owner's own frees there see what is pending, so that one
  * of the same fragment is known for what it is. Whoever puts it on the list clears `quick` before and after,
  * the collector sets it between taking the block off and taking the bits. Cost: a remote free is one locked
- * bit operation; collecting a block reads 64 words.
+ * bit operation; collecting a block reads a word for each 64 of its fragments.
  */
 #include "heap.h"
 #include "heap_private.h"
@@ -51,29 +51,27 @@ static void announce(heap_thread *owner, block *b)
     }
 }
 
-/* Moves the fragments named by bits of word w to the block's list; returns how many. */
-static uint32_t take_word(block *b, char *start, uint32_t w)
+/* Moves a fragment to the block's list. */
+static void take_fragment(block *b, void **p)
 {
-    uint64_t word = __atomic_exchange_n(&block_pending(b)[w], 0, __ATOMIC_ACQUIRE) & b->live[w];
-    uint32_t n = 0;
-    relaxed_store(&b->live[w], b->live[w] & ~word);
-    for (; word; word &= word - 1) {
-        void **p = (void **)(start + (w * BITS_PER_MAP + (uint32_t)__builtin_ctzll(word)) * GRANULE);
-        *p = b->free;
-        b->free = p;
-        n++;
-    }
-    return n;
+    uint64_t *live = &b->live[map_of((uintptr_t)p)];
+    relaxed_store(live, *live & ~bit_of((uintptr_t)p));
+    *p = b->free;
+    b->free = p;
 }
 
 bool heap_take_pending(block *b)
 {
-    char *start = block_start(b);
-    const uint64_t *map = block_pending(b);
-    uint32_t words = block_maps(b), n = 0;
-    for (uint32_t w = 0; w < words; w++)
-        if (relaxed_load(&map[w]))
-            n += take_word(b, start, w);
+    char *start = block_start(b), *p = start;
+    uint64_t *map = pending_word(b, start);
+    size_t step = (size_t)BITS_PER_MAP * b->size;
+    uint32_t fragments = fragments_in(b, b->carved), n = 0;
+    for (uint32_t w = 0; w * BITS_PER_MAP < fragments; w++, p += step) {
+        uint64_t word = relaxed_load(&map[w]) ? __atomic_exchange_n(&map[w], 0, __ATOMIC_ACQUIRE) : 0;
+        n += (uint32_t)__builtin_popcountll(word);
+        for (; word; word &= word - 1)
+            take_fragment(b, (void **)(void *)(p + (size_t)__builtin_ctzll(word) * b->size));
+    }
     if (n && relaxed_add(&b->until_look, -(int32_t)n) <= 0)
         heap_look(start);
     return n != 0;
@@ -124,13 +122,13 @@ static bool reclaim(heap_thread *me, block *b, heap_thread *owner)
 
 pool_status heap_free_remote(heap_thread *me, block *b, void *p)
 {
-    uint64_t bit = bit_of((uintptr_t)p);
     if ((uintptr_t)p % GRANULE || !is_live(b, p))
         return heap_judge(p);
+    uint64_t bit = pending_bit(b, p);
     heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
     if (owner && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner))
         return block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
-    if (__atomic_fetch_or(&block_pending(b)[map_of((uintptr_t)p)], bit, __ATOMIC_SEQ_CST) & bit)
+    if (__atomic_fetch_or(pending_word(b, p), bit, __ATOMIC_SEQ_CST) & bit)
         return POOL_DOUBLE_FREE;
     if (owner)
         announce(owner, b);
@@ -146,7 +144,7 @@ HOT bool heap_free_other(heap_thread *me, void *p)
     heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
     if (unlikely(!owner || !is_live(b, p)))
         return false;
-    uint64_t *pending = &world.pending[g / BITS_PER_MAP], bit = bit_of((uintptr_t)p);
+    uint64_t *pending = pending_word(b, p), bit = pending_bit(b, p);
     if (owner == me)
         return !(relaxed_load(pending) & bit) && block_free_own(b, p, g);
     if (unlikely(relaxed_load(&owner->state) == THREAD_PARKED) ||

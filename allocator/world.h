@@ -6,8 +6,8 @@
  *   | zone 0 (64 GiB: pool Global) | zone 1 (System) | zone 2 ... |      one zone a heap
  *     block 0, block 1, ... of 64 KiB
  *   world.records[n]           640 bytes about block n, out of line; of these
- *   world.records[n].live[64]  64 bits for each 1 KiB of block n, one a granule: a block of the program
- * starts here world.pending[n][64]       likewise: another thread has freed it
+ *   world.records[n].live[64]  a bit for each 16 bytes of block n: a block of the program starts here
+ *   world.pending[n][64]       a bit for each fragment of block n, by its number: another thread freed it
  *
  * Invariants: (1) an address outside [base, base + size) is not ours; (2) the live bit of a granule is set
  * exactly while a block of the program starts there, so it decides every question of misuse; (3) a pending
@@ -69,6 +69,7 @@ typedef struct block {
     struct block *next_remote;        /* R */
     uint32_t in_remote;               /* R 1: on the owner's remote list */
     uint32_t heap;                    /* Z id of the heap that holds it */
+    uint32_t inverse;                 /* O 2^32 / size, rounded up: fragments are numbered by it */
     uint64_t counted;                 /* O bytes of this block in heap.live_estimate */
     uint64_t run_bytes;               /* Z usable bytes of a run */
     uint32_t run_blocks;              /* Z */
@@ -174,10 +175,21 @@ INLINE bool is_live(const block *b, const void *p)
 {
     return relaxed_load(&b->live[map_of((uintptr_t)p)]) & bit_of((uintptr_t)p);
 }
-/* The block's words of pending bits. */
-INLINE uint64_t *block_pending(const block *b)
+/* A quotient, exact up to a block: the inverse is too large by less than 1 in 2^16. */
+INLINE uint32_t fragments_in(const block *b, size_t bytes)
 {
-    return &world.pending[(size_t)block_number(b) * BLOCK_MAPS];
+    return (uint32_t)(bytes * b->inverse >> 32);
+}
+/* The word about a fragment in the pending bits, and its bit there. Threads that free do not read the line of
+   the record that its owner writes all the time. */
+INLINE uint64_t *pending_word(const block *b, const void *p)
+{
+    uint32_t fragment = fragments_in(b, (uintptr_t)p % BLOCK_SIZE);
+    return &world.pending[(size_t)block_number(b) * BLOCK_MAPS + fragment / BITS_PER_MAP];
+}
+INLINE uint64_t pending_bit(const block *b, const void *p)
+{
+    return (uint64_t)1 << (fragments_in(b, (uintptr_t)p % BLOCK_SIZE) % BITS_PER_MAP);
 }
 
 #endif

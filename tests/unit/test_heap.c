@@ -43,7 +43,7 @@ static void *get(heap *h, size_t size)
 static pool_status put(void *p)
 {
     heap_thread *t = heap_thread_self();
-    return heap_free_fast(t, p) ? POOL_OK : heap_free_cold(t, p);
+    return heap_free_fast(t, p) || heap_free_other(t, p) ? POOL_OK : heap_free_cold(t, p);
 }
 
 static size_t random_size(unsigned *seed)
@@ -208,6 +208,51 @@ Test(heap, another_thread_frees_and_the_owner_takes_back)
     }
     cr_assert_leq(figures(&root).committed_bytes, 4u << 20, "memory freed remotely was not used again");
     cr_assert(heap_check(&root, heap_thread_self()));
+}
+
+static size_t handed_count;
+
+static void *free_each_third(void *arg)
+{
+    for (size_t i = 0; i < handed_count; i += 3)
+        if (put(handed[i]) != POOL_OK || put(handed[i]) != POOL_DOUBLE_FREE)
+            return handed[i];
+    return NULL;
+}
+
+/* Pending bits stand for fragments by number, so every size of fragment has its own numbers. */
+Test(heap, each_class_tells_which_fragments_others_freed)
+{
+    for (unsigned c = 0; c < CLASS_COUNT; c++) {
+        size_t size = class_size(c), in_two_blocks = 2 * (BLOCK_SIZE / size);
+        handed_count = in_two_blocks < HANDOVER ? in_two_blocks : HANDOVER;
+        for (size_t i = 0; i < handed_count; i++)
+            handed[i] = get(&child, size);
+        cr_assert_eq(in_thread(free_each_third), NULL, "class of %zu bytes", size);
+        cr_assert_eq(figures(&child).live_blocks, handed_count - (handed_count + 2) / 3);
+        for (size_t i = 0; i < handed_count; i++)
+            cr_assert_eq(put(handed[i]), i % 3 ? POOL_OK : POOL_DOUBLE_FREE, "%zu bytes, number %zu", size,
+                         i);
+        heap_trim(heap_thread_self(), true);
+        cr_assert_eq(figures(&child).committed_bytes, 0, "class of %zu bytes", size);
+        cr_assert(heap_check(&child, heap_thread_self()));
+    }
+}
+
+static uintptr_t hashed_page(const void *p)
+{
+    return (uintptr_t)p % MIB(256) / OS_PAGE;
+}
+
+/* What a pool uses first would otherwise take turns in a processor's cache (world.h). */
+Test(heap, first_blocks_and_their_records_keep_out_of_each_others_way)
+{
+    void *one = get(&root, 48), *other = get(&child, 48);
+    cr_assert_neq(hashed_page(one), hashed_page(other));
+    cr_assert_neq(hashed_page(one), hashed_page(block_of(one)));
+    cr_assert_neq(hashed_page(other), hashed_page(block_of(other)));
+    cr_assert_neq(hashed_page(one), hashed_page(pending_word(block_of(one), one)));
+    cr_assert_neq(hashed_page(block_of(one)), hashed_page(pending_word(block_of(one), one)));
 }
 
 enum { KIB_IN_BLOCK = 64 }; /* fragments of 1 KiB */

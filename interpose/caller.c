@@ -144,19 +144,38 @@ static bool memo_renew(caller_side *s, renewal how)
     return true;
 }
 
-static void remember(caller_side *s, uint64_t key, const walk *w, uintptr_t cfa, uint32_t top, const tag *g)
+/* Whether the call comes from a signal handler, as far as its stack tells. */
+static bool under_signal(const thread *t, caller_frame f)
 {
-    if (s->spare && memo_level(s->spare) != s->level && ++s->settled == SETTLED) {
+    walk_point from = {.pc = f.ret, .sp = f.cfa, .rbp = f.rbp, .rbp_known = true};
+    walk_cursor at = walk_resume(t, &from);
+    pc_info scratch;
+    for (unsigned i = 0; i < WALK_FRAMES && walk_valid(&at); i++) {
+        const pc_info *info = walk_info(&at, ask, &scratch);
+        if (info->rule.kind == CFI_SIGNAL)
+            return true;
+        if (!walk_step(&at, &info->rule))
+            return false;
+    }
+    return false;
+}
+
+/* A look-up that the handler interrupted may be in the memo before this one: then that one stays as it is,
+   and what the handler asks for is not kept where there is no room. */
+static void remember(caller_side *s, uint64_t key, const walk *w, caller_frame f, uint32_t top, const tag *g)
+{
+    if (s->spare && memo_level(s->spare) != s->level && ++s->settled >= SETTLED &&
+        !under_signal(s->owner, f)) {
         memo *spare = s->spare;
         s->spare = NULL;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        memo_destroy(spare); /* no look-up takes that long */
+        memo_destroy(spare);
     }
-    if (memo_insert(s->memo, key, w, cfa, top, g))
+    if (memo_insert(s->memo, key, w, f.cfa, top, g) || (s->spare && under_signal(s->owner, f)))
         return;
     uint64_t lasted = os_time_thread_ns() - s->memo->since;
     if (memo_renew(s, lasted < (uint64_t)GROW_NS << s->level ? RENEW_LARGER : RENEW_RECENT))
-        memo_insert(s->memo, key, w, cfa, top, g);
+        memo_insert(s->memo, key, w, f.cfa, top, g);
 }
 
 static void forget_all(caller_side *s)
@@ -168,11 +187,12 @@ static void forget_all(caller_side *s)
     s->chain.count = 0;
 }
 
-/* Forgets what an object closed meanwhile may have left. */
-static void refresh(caller_side *s)
+/* Forgets what an object closed meanwhile may have left; a signal handler leaves that to the call it
+   interrupted, and goes without a memo. */
+static void refresh(caller_side *s, caller_frame f)
 {
     uint64_t now = __atomic_load_n(&dl_epoch, __ATOMIC_SEQ_CST);
-    if (likely(s->epoch == now))
+    if (likely(s->epoch == now) || (s->spare && under_signal(s->owner, f)))
         return;
     forget_all(s);
     callsites_clear(&s->sites);
@@ -277,7 +297,7 @@ static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
     walk_inner(t, w, memo_depth(s->memo, key_of(t, entry, f)), entry, size, f);
     const tag *g = callsites_tag(&s->sites, t, w, w->pool == RULE_NO_POOL ? top : (uint32_t)w->pool, 0);
     if (w->keep && current(s))
-        remember(s, key_of(t, entry, f), w, f.cfa, top, g);
+        remember(s, key_of(t, entry, f), w, f, top, g);
     int pool = w->more ? outer_pool(t, &w->next, w->frames, entry, size, &claimer) : RULE_NO_POOL;
     return pool == RULE_NO_POOL ? g : callsites_tag(&s->sites, t, w, (uint32_t)pool, claimer);
 }
@@ -380,7 +400,7 @@ static const tag *remembered(thread *t, entry_id entry, size_t size, caller_fram
 
 static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f, bool asked)
 {
-    refresh(t->caller);
+    refresh(t->caller, f);
     const tag *g = asked ? NULL : remembered(t, entry, size, f);
     if (g && config_now.verify && verify_due()) {
         walk *w = &t->caller->walk;
@@ -399,13 +419,13 @@ static const tag *unwalked(thread *t, entry_id entry, caller_frame f)
 {
     walk *w = &t->caller->walk;
     const tag *g = thread_base(t, t->top);
-    refresh(t->caller);
+    refresh(t->caller, f);
     learn_stack(t, f.cfa);
     w->frames = w->words = 0;
     w->pool = RULE_NO_POOL;
     w->uses_rbp = w->more = w->loose = false;
     if (current(t->caller))
-        remember(t->caller, key_of(t, entry, f), w, f.cfa, t->top, g);
+        remember(t->caller, key_of(t, entry, f), w, f, t->top, g);
     return g;
 }
 

@@ -32,8 +32,9 @@ static tag moved(thread *t, uint32_t site, uint32_t pool)
     struct move m = {site, pool, pool};
     t->busy++;
     caller_resolving(move_resolving, &m);
+    tag g = thread_tag(t, pool, m.result);
     t->busy--;
-    return thread_tag(t, pool, m.result);
+    return g;
 }
 
 const tag *site_within(thread *t, const tag *g, uint32_t pool)

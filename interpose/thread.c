@@ -104,24 +104,69 @@ static stats_tally *tally_for(thread *t, uint32_t site)
 
 /* --- tags ----------------------------------------------------------------------------------------- */
 
-const tag *thread_base(thread *t, uint32_t pool)
+static bool on_stack(const thread *t, uintptr_t address)
 {
-    tag *g = &t->base[pool];
-    if (likely(g->front != NULL))
-        return g;
+    return address - t->stack_lo < t->stack_hi - t->stack_lo;
+}
+
+/* False: this is a signal handler that came in while its thread was making a tag. One that was left by a
+   longjmp lies further in on the same stack. */
+static bool tag_begin(thread *t, uintptr_t frame)
+{
+    uintptr_t other = t->tagging;
+    if (unlikely(other != 0) && !(other < frame && on_stack(t, other) && on_stack(t, frame)))
+        return false;
+    t->tagging = frame;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return true;
+}
+
+static void tag_end(thread *t)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->tagging = 0;
+}
+
+static const tag *base_made(const thread *t, uint32_t pool)
+{
+    return t->base[pool].front ? &t->base[pool] : NULL;
+}
+
+static const tag *make_base(thread *t, uint32_t pool)
+{
     tag fresh = {pools_front(t, pool), tally_for(t, pool)};
+    if (!fresh.front && pool == STATS_POOL_SYSTEM)
+        return &emergency;
     if (!fresh.front)
-        return pool == STATS_POOL_SYSTEM ? &emergency : thread_base(t, STATS_POOL_SYSTEM);
+        return base_made(t, STATS_POOL_SYSTEM) ? &t->base[STATS_POOL_SYSTEM]
+                                               : make_base(t, STATS_POOL_SYSTEM);
     if (!fresh.tally)
         fresh.tally = &lost_tally;
-    *g = fresh;
+    t->base[pool] = fresh;
+    return &t->base[pool];
+}
+
+const tag *thread_base(thread *t, uint32_t pool)
+{
+    const tag *g = base_made(t, pool);
+    if (likely(g != NULL))
+        return g;
+    if (!tag_begin(t, (uintptr_t)__builtin_frame_address(0))) {
+        g = base_made(t, STATS_POOL_SYSTEM);
+        return g ? g : &emergency;
+    }
+    g = make_base(t, pool);
+    tag_end(t);
     return g;
 }
 
 tag thread_tag(thread *t, uint32_t pool, uint32_t site)
 {
     tag g = *thread_base(t, pool);
-    stats_tally *tally = site < STATS_POOLS ? NULL : tally_for(t, site);
+    if (site < STATS_POOLS || !tag_begin(t, (uintptr_t)__builtin_frame_address(0)))
+        return g;
+    stats_tally *tally = tally_for(t, site);
+    tag_end(t);
     if (tally)
         g.tally = tally;
     return g;

@@ -36,6 +36,7 @@ typedef struct thread {
     const struct memo_entry *cell[MEMO_CELLS]; /* memo.c: entry that matched last, or NULL */
     tag base[POOLS_MAX];       /* per pool: calls without a stack; front NULL until thread_tag asks */
     struct tally_map *tallies; /* site -> this thread's tally */
+    uintptr_t tagging;         /* frame that is making a tag, 0 none: a handler that comes in makes none */
     tally_stock stock;         /* publish.h */
     struct moved_site *moved;  /* site.c: call-sites seen from other pools */
     void *stack_pools;         /* pool stack of this thread (api.c) */

@@ -35,10 +35,9 @@ INLINE void *tally_alloc(const tag *g, void *p, size_t size)
     return p;
 }
 
-/* What the hot path leaves, by a tail call, so that it saves no register, and with the size first, so that it
-   moves no argument. `known`: the call's tag, for which the hot path had no memory; NULL: it is to be found.
- */
-HOT NOINLINE void *alloc_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry, const tag *known);
+/* The whole of an allocation; where alloc_hit gives NULL, by a tail call, so that the hot path saves no
+   register, and with the size first, so that it moves no argument. */
+HOT NOINLINE void *alloc_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry);
 
 /* Memory for a known tag; NULL: the hot path cannot. */
 INLINE void *alloc_quick(const tag *g, size_t size)
@@ -49,22 +48,27 @@ INLINE void *alloc_quick(const tag *g, size_t size)
     return likely(p != NULL) ? tally_alloc(g, p, size) : NULL;
 }
 
-/* Memory for the caller of the enclosing entry, if its stack is that of the last time and the block at hand
-   has something; else by `rest`, which is alloc_walked or what goes round it. */
-#define ALLOC_TAGGED(entry, size, rest)                                                                      \
-    ({                                                                                                       \
-        const memo_entry *hit_ = caller_hit(self, entry, CALLER_RET(), CALLER_CFA());                        \
-        void *got_ = likely(hit_ != NULL) ? alloc_quick(&hit_->now, size) : NULL;                            \
-        likely(got_ != NULL)                                                                                 \
-            ? got_                                                                                           \
-            : rest(size, CALLER_CFA(), CALLER_RBP(), entry, likely(hit_ != NULL) ? &hit_->now : NULL);       \
-    })
+/* Memory for the call that returns to `ret`, if its stack is that of the last time and the block at hand has
+   something; else NULL. */
+INLINE void *alloc_hit(entry_id entry, size_t size, uintptr_t ret, uintptr_t cfa)
+{
+    const memo_entry *e = caller_hit(self, entry, ret, cfa);
+    return likely(e != NULL) ? alloc_quick(&e->now, size) : NULL;
+}
+
+/* Returns from the enclosing entry with memory for its caller; `rest` is alloc_walked or what goes round it.
+ */
+#define RETURN_ALLOC(entry, size, rest)                                                                      \
+    do {                                                                                                     \
+        void *hit_ = alloc_hit(entry, size, CALLER_RET(), CALLER_CFA());                                     \
+        return likely(hit_ != NULL) ? hit_ : rest(size, CALLER_CFA(), CALLER_RBP(), entry);                  \
+    } while (0)
 
 /* Frees for the caller of the enclosing entry, by a tail call. */
 #define FREE_TAGGED(p, call)                                                                                 \
     do {                                                                                                     \
         if (unlikely(!heap_free_fast(&self->heap, p)))                                                       \
-            free_other(p, CALLER_CFA(), CALLER_RBP(), call);                                                 \
+            free_other(p, CALLER_CFA(), CALLER_RBP(), call);                                                  \
     } while (0)
 
 #endif

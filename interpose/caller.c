@@ -380,7 +380,7 @@ HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintp
     uintptr_t ret = *(const stack_word *)(cfa - 8);
     uint64_t key = memo_key(ret, entry, t->call_key);
     const memo_entry *e = memo_last(t, ret, cfa);
-    if (!e || e->quick != (key ^ MEMO_SPECIAL) || !memo_matches(e, cfa, rbp, t->top)) {
+    if (!e || ((e->quick ^ key) & ~MEMO_SPECIAL) || !memo_matches(e, cfa, rbp, t->top)) {
         memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
         e = memo_find_again(t, t->memo, key, &q);
     }

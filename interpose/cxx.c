@@ -66,9 +66,9 @@ COLD static void *new_failed(entry_id entry, size_t size, size_t align, caller_f
     fatal("operator new of %zu bytes failed, and there is no C++ runtime to throw bad_alloc", size);
 }
 
-NOINLINE static void *new_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry, const tag *known)
+NOINLINE static void *new_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry)
 {
-    void *p = alloc_walked(size, cfa, rbp, entry, known);
+    void *p = alloc_walked(size, cfa, rbp, entry);
     caller_frame f = {((const uintptr_t *)cfa)[-1], cfa, rbp};
     return likely(p != NULL) ? p : new_failed(entry, size, GRANULE, f);
 }
@@ -95,12 +95,12 @@ COLD static void *nothrow_aligned_failed(const char *name, size_t size, size_t a
 
 EXPORT void *_Znwm(size_t size)
 {
-    return ALLOC_TAGGED(ENTRY_NEW, size, new_walked);
+    RETURN_ALLOC(ENTRY_NEW, size, new_walked);
 }
 
 EXPORT void *_Znam(size_t size)
 {
-    return ALLOC_TAGGED(ENTRY_NEW_ARRAY, size, new_walked);
+    RETURN_ALLOC(ENTRY_NEW_ARRAY, size, new_walked);
 }
 
 EXPORT void *_ZnwmSt11align_val_t(size_t size, size_t align)
@@ -115,13 +115,15 @@ EXPORT void *_ZnamSt11align_val_t(size_t size, size_t align)
 
 EXPORT void *_ZnwmRKSt9nothrow_t(size_t size, const void *tag)
 {
-    void *p = ALLOC_TAGGED(ENTRY_NEW, size, alloc_walked);
+    void *p = alloc_hit(ENTRY_NEW, size, CALLER_RET(), CALLER_CFA());
+    p = likely(p != NULL) ? p : alloc_walked(size, CALLER_CFA(), CALLER_RBP(), ENTRY_NEW);
     return likely(p != NULL) ? p : nothrow_failed("_ZnwmRKSt9nothrow_t", size, tag);
 }
 
 EXPORT void *_ZnamRKSt9nothrow_t(size_t size, const void *tag)
 {
-    void *p = ALLOC_TAGGED(ENTRY_NEW_ARRAY, size, alloc_walked);
+    void *p = alloc_hit(ENTRY_NEW_ARRAY, size, CALLER_RET(), CALLER_CFA());
+    p = likely(p != NULL) ? p : alloc_walked(size, CALLER_CFA(), CALLER_RBP(), ENTRY_NEW_ARRAY);
     return likely(p != NULL) ? p : nothrow_failed("_ZnamRKSt9nothrow_t", size, tag);
 }
 

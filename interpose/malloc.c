@@ -66,10 +66,8 @@ void *malloc_cold(const tag *g, size_t size)
     return counted(g, front_alloc_aligned(g->front, size, GRANULE), size);
 }
 
-void *alloc_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry, const tag *known)
+void *alloc_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry)
 {
-    if (known)
-        return malloc_cold(known, size);
     const tag *g = caller_tag_searched(self, entry, size, cfa, rbp);
     void *p = alloc_quick(g, size);
     return likely(p != NULL) ? p : malloc_cold(g, size);
@@ -243,7 +241,7 @@ void *realloc_block(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
 
 EXPORT void *malloc(size_t size)
 {
-    return ALLOC_TAGGED(ENTRY_MALLOC, size, alloc_walked);
+    RETURN_ALLOC(ENTRY_MALLOC, size, alloc_walked);
 }
 
 /* A name of our own for the same function: tells whether the program's malloc is ours (boot.c). */
@@ -287,7 +285,7 @@ EXPORT void *calloc(size_t count, size_t each)
 COLD static void *realloc_odd(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
     if (!p)
-        return alloc_walked(size, cfa, rbp, ENTRY_REALLOC, NULL);
+        return alloc_walked(size, cfa, rbp, ENTRY_REALLOC);
     if (!heap_free_fast(&self->heap, p))
         free_cold(p, cfa, rbp, "realloc");
     return NULL;

@@ -38,6 +38,10 @@ PIC := -fPIC -ftls-model=initial-exec -fomit-frame-pointer -fno-plt
 ifeq ($(shell uname -m),x86_64)
 $(B)/pic/allocator/%.o $(B)/pic/interpose/%.o: PIC += -mgeneral-regs-only
 endif
+# The entries and where they branch to stand where the processor fetches whole lines; elsewhere a pair costs up to 9 %
+# more, by chance of what stands before it. clang has no such option.
+JUMPS := $(shell $(CC) -Werror -falign-jumps=32 -xc -S -o /dev/null /dev/null 2>/dev/null && echo -falign-jumps=32)
+$(B)/pic/interpose/malloc.o $(B)/pic/interpose/cxx.o: PIC += -falign-functions=64 $(JUMPS)
 $(B)/pic/%.o: %.c $(HDR)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(PIC) -c $< -o $@

@@ -68,7 +68,7 @@ INLINE void *alloc_hit(entry_id entry, size_t size, uintptr_t ret, uintptr_t cfa
 #define FREE_TAGGED(p, call)                                                                                 \
     do {                                                                                                     \
         if (unlikely(!heap_free_fast(&self->heap, p)))                                                       \
-            free_other(p, CALLER_CFA(), CALLER_RBP(), call);                                                  \
+            free_other(p, CALLER_CFA(), CALLER_RBP(), call);                                                 \
     } while (0)
 
 #endif

@@ -143,16 +143,6 @@ INLINE const memo_entry **cell_at(thread *t, size_t bytes)
     return (const memo_entry **)((char *)t->cell + (bytes & MEMO_CELL_MASK));
 }
 
-INLINE size_t cell_beside(size_t at, uint64_t word)
-{
-    return at + (size_t)((word * MEMO_MIX) >> 40) * sizeof(memo_entry *);
-}
-
-static bool same_call(const memo_entry *e, uint64_t key)
-{
-    return e && ((e->quick ^ key) & ~MEMO_SPECIAL) == 0;
-}
-
 /* A signal handler that came in meanwhile may have put another memo in this one's place and forgotten its
    entries: then none of this one's is kept. While the thread is busy no handler does. */
 static void keep_last(thread *t, const memo *m, const memo_entry **cell, const memo_entry *e)
@@ -163,22 +153,17 @@ static void keep_last(thread *t, const memo *m, const memo_entry **cell, const m
         relaxed_store(cell, NULL);
 }
 
-static uint32_t allocations(const memo_entry *e)
-{
-    return (uint32_t)relaxed_load(&e->now.tally->allocs);
-}
-
 /* The call's own cell is for what is asked for in between: an entry that was not since the last time gives it
    up to the one that is. */
 static void take_turns(thread *t, const memo *m, size_t at, memo_entry *last, const memo_entry *e,
                        uint64_t expected)
 {
-    uint32_t now = allocations(last);
+    uint32_t now = memo_allocations(last);
     if (last->since != now) {
         last->since = now;
         return;
     }
-    keep_last(t, m, cell_at(t, cell_beside(at, expected)), last);
+    keep_last(t, m, cell_at(t, memo_cell_beside(at, expected)), last);
     keep_last(t, m, cell_at(t, at), e);
 }
 
@@ -189,16 +174,16 @@ HOT const memo_entry *memo_find_again(thread *t, memo *m, uint64_t key, const me
     size_t own = memo_cell_at(*(const stack_word *)(q->cfa - 8), q->cfa), at = own;
     const memo_entry *last = *cell_at(t, own), *e = last;
     unlike first = {0}, d;
-    for (unsigned tries = 0; same_call(e, key) && differs(e, q, &d); tries++) {
+    for (unsigned tries = 0; memo_same_call(e, key) && differs(e, q, &d); tries++) {
         first = tries ? first : d;
-        at = cell_beside(at, d.word);
+        at = memo_cell_beside(at, d.word);
         e = tries < CELLS_TRIED ? *cell_at(t, at) : NULL;
     }
-    if (!same_call(e, key)) {
+    if (!memo_same_call(e, key)) {
         e = find(m, key, q);
         if (unlikely(!e))
             return NULL;
-        ((memo_entry *)e)->since = allocations(e);
+        ((memo_entry *)e)->since = memo_allocations(e);
         keep_last(t, m, cell_at(t, at), e);
     }
     if (at != own)

@@ -219,6 +219,43 @@ INLINE const memo_entry *memo_last(const thread *t, uintptr_t ret, uintptr_t cfa
     return *(const memo_entry *const *)((const char *)t->cell + memo_cell_at(ret, cfa));
 }
 
+/* The cell for a stack that differs in this word from the entry which the cell at `at` leads to. */
+INLINE size_t memo_cell_beside(size_t at, uint64_t word)
+{
+    return at + (size_t)((word * MEMO_MIX) >> 40) * sizeof(memo_entry *);
+}
+
+INLINE bool memo_same_call(const memo_entry *e, uint64_t key)
+{
+    return e && ((e->quick ^ key) & ~MEMO_SPECIAL) == 0;
+}
+
+/* Of the tag, modulo 2^32. */
+INLINE uint32_t memo_allocations(const memo_entry *e)
+{
+    return (uint32_t)relaxed_load(&e->now.tally->allocs);
+}
+
+/* The entry for a stack which its cell's entry is unlike in one of the first words, as with the callers of a
+   function that all allocations go through; NULL: memo_find_again is to look. `last` is plain. */
+INLINE const memo_entry *memo_beside(const thread *t, memo_entry *last, size_t at, uint64_t key,
+                                     uintptr_t cfa, uintptr_t rbp, uint32_t top)
+{
+    const memo_group *g = last->group;
+    unsigned i = 0;
+    while (i < 4 && memo_word(cfa, g->at[i]) == g->value[i])
+        i++;
+    uint32_t now = memo_allocations(last);
+    if (i == 4 || last->since == now) /* the latter: it gives up its cell */
+        return NULL;
+    size_t beside = memo_cell_beside(at, memo_word(cfa, g->at[i])) & MEMO_CELL_MASK;
+    const memo_entry *e = *(const memo_entry *const *)((const char *)t->cell + beside);
+    if (!memo_same_call(e, key) || !memo_matches(e, cfa, rbp, top))
+        return NULL;
+    last->since = now;
+    return e;
+}
+
 /* The head of a key, or NULL. */
 INLINE memo_head *memo_head_find(memo *m, uint64_t key)
 {

@@ -51,13 +51,17 @@ static void announce(heap_thread *owner, block *b)
     }
 }
 
-/* Moves a fragment to the block's list. */
-static void take_fragment(block *b, void **p)
+/* Moves a fragment to the block's list. False: it is there already, because the owner freed it while another
+   thread did. */
+static bool take_fragment(block *b, void **p)
 {
     uint64_t *live = &b->live[map_of((uintptr_t)p)];
+    if (unlikely(!(*live & bit_of((uintptr_t)p))))
+        return false;
     relaxed_store(live, *live & ~bit_of((uintptr_t)p));
     *p = b->free;
     b->free = p;
+    return true;
 }
 
 bool heap_take_pending(block *b)
@@ -68,9 +72,8 @@ bool heap_take_pending(block *b)
     uint32_t fragments = fragments_in(b, b->carved), n = 0;
     for (uint32_t w = 0; w * BITS_PER_MAP < fragments; w++, p += step) {
         uint64_t word = relaxed_load(&map[w]) ? __atomic_exchange_n(&map[w], 0, __ATOMIC_ACQUIRE) : 0;
-        n += (uint32_t)__builtin_popcountll(word);
         for (; word; word &= word - 1)
-            take_fragment(b, (void **)(void *)(p + (size_t)__builtin_ctzll(word) * b->size));
+            n += take_fragment(b, (void **)(void *)(p + (size_t)__builtin_ctzll(word) * b->size));
     }
     if (n && relaxed_add(&b->until_look, -(int32_t)n) <= 0)
         heap_look(start);

@@ -4,6 +4,7 @@
  * misuse judged, remote frees from other threads, park and adopt, limits with every policy.
  */
 #include "heap.h"
+#include "heap_private.h"
 #include "heap_stats.h"
 #include "os.h"
 
@@ -237,6 +238,18 @@ Test(heap, each_class_tells_which_fragments_others_freed)
         cr_assert_eq(figures(&child).committed_bytes, 0, "class of %zu bytes", size);
         cr_assert(heap_check(&child, heap_thread_self()));
     }
+}
+
+/* Two threads that free one fragment at the same time: the owner is through when the other sets its bit. */
+Test(heap, a_fragment_freed_twice_at_once_is_taken_back_once)
+{
+    void *p = get(&root, 64), *beside = get(&root, 64);
+    block *b = block_of(p);
+    cr_assert_eq(put(p), POOL_OK);
+    *pending_word(b, p) |= pending_bit(b, p);
+    cr_assert_eq(heap_take_pending(b), false);
+    cr_assert(heap_check(&root, heap_thread_self()), "the fragment stands twice in the block's list");
+    cr_assert_eq(put(beside), POOL_OK);
 }
 
 static uintptr_t hashed_page(const void *p)

@@ -123,38 +123,32 @@ static bool reclaim(heap_thread *me, block *b, heap_thread *owner)
     return mine;
 }
 
-pool_status heap_free_remote(heap_thread *me, block *b, void *p)
+pool_status heap_free_fragment(heap_thread *me, block *b, void *p, bool reclaims)
 {
-    if ((uintptr_t)p % GRANULE || !is_live(b, p))
-        return heap_judge(p);
-    uint64_t bit = pending_bit(b, p);
     heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
-    if (owner && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner))
-        return block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
-    if (__atomic_fetch_or(pending_word(b, p), bit, __ATOMIC_SEQ_CST) & bit)
+    if (unlikely(!owner) || unlikely((uintptr_t)p % GRANULE) || unlikely(!is_live(b, p)))
+        return heap_judge(p);
+    uint64_t *pending = pending_word(b, p), bit = pending_bit(b, p);
+    if (owner == me && (relaxed_load(pending) & bit))
         return POOL_DOUBLE_FREE;
-    if (owner)
-        announce(owner, b);
+    bool reclaimed = reclaims && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner);
+    if (owner == me || reclaimed)
+        return block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
+    if (unlikely(__atomic_fetch_or(pending, bit, __ATOMIC_SEQ_CST) & bit))
+        return POOL_DOUBLE_FREE;
+    announce(owner, b);
     return POOL_OK;
 }
 
-HOT bool heap_free_other(heap_thread *me, void *p)
+HOT pool_status heap_free_other(heap_thread *me, void *p)
 {
     uintptr_t g = granule_number(p);
     if (unlikely(g >= hot_load(&world.fast_granules)))
-        return false;
+        return POOL_FOREIGN;
     block *b = &world.records[g / (BLOCK_SIZE / GRANULE)];
-    heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
-    if (unlikely(!owner || !is_live(b, p)))
-        return false;
-    uint64_t *pending = pending_word(b, p), bit = pending_bit(b, p);
-    if (owner == me)
-        return !(relaxed_load(pending) & bit) && block_free_own(b, p, g);
-    if (unlikely(relaxed_load(&owner->state) == THREAD_PARKED) ||
-        unlikely(__atomic_fetch_or(pending, bit, __ATOMIC_SEQ_CST) & bit))
-        return false;
-    announce(owner, b);
-    return true;
+    const heap_thread *owner = relaxed_load(&b->owner);
+    bool runs = owner && relaxed_load(&owner->state) != THREAD_PARKED;
+    return likely(runs) ? heap_free_fragment(me, b, p, false) : POOL_FOREIGN;
 }
 
 /* --- upkeep ------------------------------------------------------------------------------------- */

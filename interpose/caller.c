@@ -273,7 +273,7 @@ static int outer_pool(thread *t, const walk_point *from, unsigned first, entry_i
 /* Foreign stacks (coroutines) are not worth a proof at each miss. */
 static void learn_stack(thread *t, uintptr_t cfa)
 {
-    if (cfa - t->stack_lo < t->stack_hi - t->stack_lo)
+    if (thread_on_stack(t, cfa))
         return;
     if (is_pow2(++t->caller->foreign) || t->stack_lo - cfa < MIB(1))
         stack_learn(t, cfa);
@@ -337,19 +337,14 @@ static void leave(thread *t)
     t->busy--;
 }
 
-static bool on_own_stack(const thread *t, uintptr_t address)
-{
-    return address - t->stack_lo < t->stack_hi - t->stack_lo;
-}
-
 /* Whether the call from cfa comes while another is under way. One that lies further in on the same stack can
    only have been left by a longjmp out of a signal handler: what it was working on is dropped. `busy` was
    raised by that look-up alone, or it is not the one that was left. */
 COLD static bool interrupted(thread *t, uintptr_t cfa)
 {
     caller_side *s = t->caller;
-    if (!s || !s->within || t->busy != 1 || cfa < s->within || !on_own_stack(t, cfa) ||
-        !on_own_stack(t, s->within))
+    if (!s || !s->within || t->busy != 1 || cfa < s->within || !thread_on_stack(t, cfa) ||
+        !thread_on_stack(t, s->within))
         return true;
     forget_all(s);
     s->within = 0;

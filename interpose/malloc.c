@@ -118,8 +118,16 @@ void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
 
 void free_other(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
 {
-    if (unlikely(!heap_free_other(&self->heap, p)))
+    pool_status s = heap_free_other(&self->heap, p);
+    if (likely(s == POOL_OK))
+        return;
+    if (s == POOL_FOREIGN) {
         free_cold(p, cfa, rbp, call);
+        return;
+    }
+    int saved = errno;
+    misuse_report(call, p, s, frame_at(cfa, rbp));
+    errno = saved;
 }
 
 size_t usable_size(const void *p)

@@ -104,17 +104,12 @@ static stats_tally *tally_for(thread *t, uint32_t site)
 
 /* --- tags ----------------------------------------------------------------------------------------- */
 
-static bool on_stack(const thread *t, uintptr_t address)
-{
-    return address - t->stack_lo < t->stack_hi - t->stack_lo;
-}
-
 /* False: this is a signal handler that came in while its thread was making a tag. One that was left by a
    longjmp lies further in on the same stack. */
 static bool tag_begin(thread *t, uintptr_t frame)
 {
     uintptr_t other = t->tagging;
-    if (unlikely(other != 0) && !(other < frame && on_stack(t, other) && on_stack(t, frame)))
+    if (unlikely(other != 0) && !(other < frame && thread_on_stack(t, other) && thread_on_stack(t, frame)))
         return false;
     t->tagging = frame;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

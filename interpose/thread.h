@@ -45,6 +45,12 @@ typedef struct thread {
 extern HIDDEN __thread thread *self __attribute__((tls_model("initial-exec")));
 extern HIDDEN thread cold_thread;
 
+/* Whether an address lies in the stack that the thread was last found in. */
+INLINE bool thread_on_stack(const thread *t, uintptr_t address)
+{
+    return address - t->stack_lo < t->stack_hi - t->stack_lo;
+}
+
 /* For whoever finds self == &cold_thread on a miss: boots the library if need be, makes or adopts the
    thread's struct, sets self. Returns self, or &cold_thread when that is impossible now (no memory, or inside
    boot): then thread_emergency_tag() serves. Cold. */

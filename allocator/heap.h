@@ -118,9 +118,9 @@ void *front_alloc_cold(front *f, size_t size);
 void *front_alloc_aligned(front *f, size_t size, size_t align);
 void *front_alloc_zero(front *f, size_t size);
 
-/* What comes next: fragments of threads that run, me included. POOL_FOREIGN: it is none, nothing done, call
-   heap_free_cold; else what the pointer was. `me` need not have been made. */
-pool_status heap_free_other(heap_thread *me, void *p);
+/* What comes next: a fragment that another running thread owns, or where frees of others are pending. False
+   as heap_free_fast. */
+bool heap_free_other(heap_thread *me, void *p);
 /* Frees whatever neither did; p lies in the world. Says what the pointer was. */
 pool_status heap_free_cold(heap_thread *me, void *p);
 /* Looks at the block of p, a fragment just freed, whose frees have come to until_look. */
@@ -227,7 +227,7 @@ INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
     return true;
 }
 
-/* The fast path of free. False: not the calling thread's fragment, nothing done, call heap_free_other. */
+/* The fast path of free. False: not the calling thread's fragment, nothing done, call heap_free_cold. */
 INLINE bool heap_free_fast(heap_thread *me, void *p)
 {
     uintptr_t g = granule_number(p);

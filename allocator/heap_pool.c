@@ -105,7 +105,14 @@ pool_status heap_free_cold(heap_thread *me, void *p)
     block *b = block_of(p);
     if (b->kind == BLOCK_RUN)
         return run_free(b, p);
-    return b->kind == BLOCK_FRAGMENTS ? heap_free_fragment(me, b, p, true) : heap_judge(p);
+    heap_thread *owner = relaxed_load(&b->owner);
+    if (b->kind != BLOCK_FRAGMENTS || !owner)
+        return heap_judge(p);
+    if (owner != me)
+        return heap_free_remote(me, b, p);
+    uintptr_t offset = (uintptr_t)p - world.base;
+    bool ours = offset % GRANULE == 0 && !is_pending(b, p) && block_free_own(b, p, offset / GRANULE);
+    return ours ? POOL_OK : heap_judge(p);
 }
 
 /* --- the interface of pool.h ---------------------------------------------------------------------- */

@@ -46,7 +46,6 @@ INLINE void block_set_quick(block *b, heap_thread *owner)
 void heap_tick(heap_thread *t);
 /* After a refusal by a limit (`refuser`) or by the system (NULL): gives back what this thread keeps empty. */
 void heap_make_room(heap_thread *t, const heap *refuser);
-/* Frees a fragment, or says what p is; `reclaims`: the block of a thread that has ended becomes mine. */
-pool_status heap_free_fragment(heap_thread *me, block *b, void *p, bool reclaims);
+pool_status heap_free_remote(heap_thread *me, block *b, void *p);
 
 #endif

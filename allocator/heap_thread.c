@@ -123,32 +123,38 @@ static bool reclaim(heap_thread *me, block *b, heap_thread *owner)
     return mine;
 }
 
-pool_status heap_free_fragment(heap_thread *me, block *b, void *p, bool reclaims)
+pool_status heap_free_remote(heap_thread *me, block *b, void *p)
 {
-    heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
-    if (unlikely(!owner) || unlikely((uintptr_t)p % GRANULE) || unlikely(!is_live(b, p)))
+    if ((uintptr_t)p % GRANULE || !is_live(b, p))
         return heap_judge(p);
-    uint64_t *pending = pending_word(b, p), bit = pending_bit(b, p);
-    if (owner == me && (relaxed_load(pending) & bit))
-        return POOL_DOUBLE_FREE;
-    bool reclaimed = reclaims && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner);
-    if (owner == me || reclaimed)
+    uint64_t bit = pending_bit(b, p);
+    heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
+    if (owner && relaxed_load(&owner->state) == THREAD_PARKED && reclaim(me, b, owner))
         return block_free_own(b, p, granule_number(p)) ? POOL_OK : heap_judge(p);
-    if (unlikely(__atomic_fetch_or(pending, bit, __ATOMIC_SEQ_CST) & bit))
+    if (__atomic_fetch_or(pending_word(b, p), bit, __ATOMIC_SEQ_CST) & bit)
         return POOL_DOUBLE_FREE;
-    announce(owner, b);
+    if (owner)
+        announce(owner, b);
     return POOL_OK;
 }
 
-HOT pool_status heap_free_other(heap_thread *me, void *p)
+HOT bool heap_free_other(heap_thread *me, void *p)
 {
     uintptr_t g = granule_number(p);
     if (unlikely(g >= hot_load(&world.fast_granules)))
-        return POOL_FOREIGN;
+        return false;
     block *b = &world.records[g / (BLOCK_SIZE / GRANULE)];
-    const heap_thread *owner = relaxed_load(&b->owner);
-    bool runs = owner && relaxed_load(&owner->state) != THREAD_PARKED;
-    return likely(runs) ? heap_free_fragment(me, b, p, false) : POOL_FOREIGN;
+    heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
+    if (unlikely(!owner || !is_live(b, p)))
+        return false;
+    uint64_t *pending = pending_word(b, p), bit = pending_bit(b, p);
+    if (owner == me)
+        return !(relaxed_load(pending) & bit) && block_free_own(b, p, g);
+    if (unlikely(relaxed_load(&owner->state) == THREAD_PARKED) ||
+        unlikely(__atomic_fetch_or(pending, bit, __ATOMIC_SEQ_CST) & bit))
+        return false;
+    announce(owner, b);
+    return true;
 }
 
 /* --- upkeep ------------------------------------------------------------------------------------- */

@@ -118,16 +118,8 @@ void free_cold(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
 
 void free_other(void *p, uintptr_t cfa, uintptr_t rbp, const char *call)
 {
-    pool_status s = heap_free_other(&self->heap, p);
-    if (likely(s == POOL_OK))
-        return;
-    if (s == POOL_FOREIGN) {
+    if (unlikely(!heap_free_other(&self->heap, p)))
         free_cold(p, cfa, rbp, call);
-        return;
-    }
-    int saved = errno;
-    misuse_report(call, p, s, frame_at(cfa, rbp));
-    errno = saved;
 }
 
 size_t usable_size(const void *p)

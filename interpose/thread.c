@@ -148,7 +148,8 @@ const tag *thread_base(thread *t, uint32_t pool)
         return g;
     if (!tag_begin(t, (uintptr_t)__builtin_frame_address(0))) {
         g = base_made(t, STATS_POOL_SYSTEM);
-        return g ? g : &emergency;
+        t->untallied = (tag){pools_front(t, STATS_POOL_SYSTEM), &lost_tally};
+        return g ? g : t->untallied.front ? &t->untallied : &emergency;
     }
     g = make_base(t, pool);
     tag_end(t);

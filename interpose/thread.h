@@ -37,6 +37,7 @@ typedef struct thread {
     tag base[POOLS_MAX];       /* per pool: calls without a stack; front NULL until thread_tag asks */
     struct tally_map *tallies; /* site -> this thread's tally */
     uintptr_t tagging;         /* frame that is making a tag, 0 none: a handler that comes in makes none */
+    tag untallied;             /* System, for a handler that comes in while a tag is being made */
     tally_stock stock;         /* publish.h */
     struct moved_site *moved;  /* site.c: call-sites seen from other pools */
     void *stack_pools;         /* pool stack of this thread (api.c) */

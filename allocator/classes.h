@@ -9,9 +9,12 @@
 
 #include "base.h"
 
-#define CLASS_COUNT  72
-#define FRAGMENT_MAX ((size_t)32768) /* largest fragment, bytes */
-#define GRANULE      ((size_t)16)    /* every block starts on one; live bits count in them */
+#define CLASS_COUNT   72
+#define FRAGMENT_MAX  ((size_t)32768) /* largest fragment, bytes */
+#define GRANULE       ((size_t)16)    /* every block starts on one; live bits count in them */
+#define SMALL_MAX     ((size_t)1024)  /* what the shortest way serves; fragments above are large ones */
+#define LARGE_CLASS   32              /* the first of theirs */
+#define LARGE_CLASSES (CLASS_COUNT - LARGE_CLASS)
 
 /* Class by size in granules, rounded up; 0 granules count as 1. */
 extern const uint8_t class_of_granules[FRAGMENT_MAX / GRANULE + 1];

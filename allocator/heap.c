@@ -142,9 +142,9 @@ static void front_uncharge(front *f, size_t bytes)
         settle_large(f);
 }
 
-static void count_bytes(block *b, uint64_t bytes)
+static void count_bytes(block *b, uint32_t bytes)
 {
-    b->front->uncounted += (int64_t)(bytes - b->counted);
+    b->front->uncounted += (int64_t)bytes - b->counted;
     b->counted = bytes;
     settle_large(b->front);
 }
@@ -178,7 +178,7 @@ uint32_t block_used(const block *b)
 static uint32_t count_block(block *b)
 {
     uint32_t used = block_used(b);
-    count_bytes(b, (uint64_t)used * b->size);
+    count_bytes(b, used * b->size);
     return used;
 }
 
@@ -252,7 +252,7 @@ static bool bring_forward(front *f, block *head)
 static void retire_full(front *f, block *b)
 {
     uint32_t fragments = b->limit / b->size, few = fragments / FULL_PART;
-    count_bytes(b, (uint64_t)fragments * b->size);
+    count_bytes(b, fragments * b->size);
     front_unlink(f, b);
     full_link(f, b);
     b->until_look = few > FULL_FREES ? (int32_t)FULL_FREES : few ? (int32_t)few : 1;
@@ -322,7 +322,7 @@ void heap_look(const void *p)
     }
     bool head = f->bin[b->class_id] == b;
     b->until_look = (int32_t)(head && used < HEAD_FREES ? HEAD_FREES : used);
-    if (!used && !head) {
+    if (!used && !head && !b->stashed) {
         front_unlink(f, b);
         release(f, b);
     }
@@ -332,6 +332,7 @@ void heap_look(const void *p)
 /* Gives back the empty blocks a front keeps. */
 void front_trim(front *f)
 {
+    front_unstash(f);
     for (unsigned c = 0; c < CLASS_COUNT; c++) {
         for (block *b = f->bin[c], *next; b && b != &no_block; b = next) {
             next = b->next;
@@ -378,7 +379,7 @@ static block *take_block(front *f)
     uint32_t n = entered ? zone_take(h->zone, 1, 1, &zeroed) : zone_take_apart(h->zone, 1);
     b = n == UINT32_MAX ? NULL : &world.records[n];
     if (b) {
-        b->heap = h->id;
+        relaxed_store(&b->heap, (uint16_t)h->id);
         b->kind = BLOCK_FRAGMENTS;
     }
     if (entered)
@@ -396,7 +397,7 @@ static block *fresh_block(front *f, unsigned c)
     b->counted = 0;
     b->carved = 0;
     b->size = size;
-    b->inverse = (uint32_t)(((uint64_t)1 << 32) / size + 1);
+    relaxed_store(&b->inverse, inverse_of(size));
     b->limit = (uint32_t)(BLOCK_SIZE / size * size);
     b->class_id = (uint8_t)c;
     b->until_look = (int32_t)(b->limit / size);
@@ -521,10 +522,18 @@ void *front_alloc_cold(front *f, size_t size)
     return alloc_class(f, class_of(size), size, GRANULE);
 }
 
+INLINE void *alloc_large(front *f, size_t size)
+{
+    void *p = stash_take(f, class_of(size));
+    return likely(p != NULL) ? p : front_alloc(f, size);
+}
+
 void *front_alloc_aligned(front *f, size_t size, size_t align)
 {
     if (align <= GRANULE)
-        return likely(size <= FRAGMENT_MAX) ? front_alloc(f, size) : front_alloc_cold(f, size);
+        return size <= SMALL_MAX              ? front_alloc(f, size)
+               : likely(size <= FRAGMENT_MAX) ? alloc_large(f, size)
+                                              : front_alloc_cold(f, size);
     if (f->locked)
         return alloc_locked(f, size, align);
     size_t least = size > align ? size : align;
@@ -548,7 +557,7 @@ void *front_alloc_zero(front *f, size_t size)
     bool zeroed = false;
     void *p;
     if (size <= FRAGMENT_MAX)
-        p = front_alloc(f, size);
+        p = front_alloc_aligned(f, size, GRANULE);
     else
         p = f->locked ? alloc_locked(f, size, GRANULE) : run_alloc(f, size, 1, &zeroed);
     return p && !zeroed ? memset(p, 0, size) : p;

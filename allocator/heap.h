@@ -11,14 +11,18 @@
  * nowhere (FREE_END), so that one comparison shows both an empty list and a link that the program has
  * overwritten after free.
  *
+ * Fragments above SMALL_MAX are large: what a thread frees of them it keeps at hand for a while, in a stash
+ * for each class (heap_stash.c).
+ *
  * Invariants: (1) only the owner touches line 0 of a block's record (but `quick`, which others may clear) and
- * its fragments' links; (2) fragments in use = live bits of the block, pending ones included; (3) every block
- * of a front is in exactly one of its lists: in a bin's, or with `full` set among the full ones, where up to
- * a few fragments may have been freed since (FULL_FREES); (4) heap.taken = carved bytes of its fragment
- * blocks + bytes of its runs, and every ancestor counts the same bytes too; (5) while bits are pending in a
- * block its `quick` is NULL, or about to be: the thread that set them has not come that far.
- * Locking: none on the fast paths; zone.lock when blocks change hands; heap_threads' lock for park and adopt.
- * Read next: heap.c (refill, release), heap_run.c (large blocks), heap_thread.c (remote frees, park, adopt).
+ * its fragments' links; (2) fragments in use = live bits of the block, pending ones included (a free fragment
+ * may be in the block's list or in a stash); (3) every block of a front is in exactly one of its lists: in a
+ * bin's, or with `full` set among the full ones, where up to a few fragments may have been freed since
+ * (FULL_FREES); (4) heap.taken = carved bytes of its fragment blocks + bytes of its runs, and every ancestor
+ * counts the same bytes too; (5) while bits are pending in a block its `quick` is NULL, or about to be: the
+ * thread that set them has not come that far; blocks of large fragments never have one. Locking: none on the
+ * fast paths; zone.lock when blocks change hands; heap_threads' lock for park and adopt. Read next: heap.c
+ * (refill, release), heap_stash.c, heap_run.c (large blocks), heap_thread.c (remote frees, park, adopt).
  */
 #ifndef POOLMEM_HEAP_H
 #define POOLMEM_HEAP_H
@@ -28,7 +32,7 @@
 #include "world.h"
 
 #define HEAPS_MAX 256
-#define SMALL_MAX ((size_t)1024) /* what the shortest way serves */
+#define STASH_MAX 8
 
 typedef struct heap {
     pool pool; /* first: a heap is a pool */
@@ -45,6 +49,13 @@ typedef struct heap {
     bool exempt; /* limits never refuse it: the System pool */
 } heap;
 
+/* Large fragments of one class that were freed lately, the youngest last (heap_stash.c). */
+typedef struct stash {
+    uint32_t count, room;
+    uint32_t inverse; /* of their blocks */
+    uintptr_t entry[STASH_MAX];
+} stash;
+
 typedef struct front {
     struct block *small[SMALL_MAX / GRANULE + 1]; /* bin of a size up to SMALL_MAX, by granules */
     struct block *bin[CLASS_COUNT];
@@ -58,6 +69,7 @@ typedef struct front {
     struct block *full;  /* blocks that had nothing to give when last asked */
     struct block *spare; /* empty blocks kept for any class, linked by next */
     uint32_t spares;
+    stash *stash[LARGE_CLASSES]; /* NULL: none yet */
 } front;
 
 #define SPARES_MAX 4
@@ -209,9 +221,8 @@ INLINE void *front_alloc(front *f, size_t size)
     return likely(p != NULL) ? p : front_alloc_cold(f, size);
 }
 
-/* Frees the fragment at granule g of a block that the calling thread owns and where nothing is pending.
-   False: it is none that lives, nothing done. */
-INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
+/* Clears the live bit of granule g. False: it is clear. */
+INLINE bool mark_free(struct block *b, uintptr_t g)
 {
     size_t word = g / BITS_PER_MAP % BLOCK_MAPS;
     uint64_t live = relaxed_load(&b->live[word]);
@@ -220,10 +231,25 @@ INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
     struct block *again = b;
     BLOCK_ANEW(again);
     relaxed_store(&again->live[word], live);
+    return true;
+}
+
+/* Lists a fragment that is marked free. */
+INLINE void block_put(struct block *b, void *p)
+{
     *(void **)p = b->free;
     b->free = p;
     if (unlikely(relaxed_down(&b->until_look)))
         heap_look(p);
+}
+
+/* Frees the fragment at granule g of a block that the calling thread owns and where nothing is pending.
+   False: it is none that lives, nothing done. */
+INLINE bool block_free_own(struct block *b, void *p, uintptr_t g)
+{
+    if (unlikely(!mark_free(b, g)))
+        return false;
+    block_put(b, p);
     return true;
 }
 
@@ -235,6 +261,12 @@ INLINE bool heap_free_fast(heap_thread *me, void *p)
         return false;
     struct block *b = &world.records[g / (BLOCK_SIZE / GRANULE)];
     return likely(hot_load(&b->quick) == me) && block_free_own(b, p, g);
+}
+
+/* All three ways; p lies in the world. */
+INLINE pool_status heap_free(heap_thread *me, void *p)
+{
+    return heap_free_fast(me, p) || heap_free_other(me, p) ? POOL_OK : heap_free_cold(me, p);
 }
 
 #endif

@@ -55,7 +55,7 @@ static pool_status judge_free_block(const block *b)
 
 static bool is_pending(const block *b, const void *p)
 {
-    return relaxed_load(pending_word(b, p)) & pending_bit(b, p);
+    return relaxed_load(pending_word((block *)b, p)) & pending_bit(b, p);
 }
 
 static pool_status judge_fragment(const block *b, size_t within)
@@ -151,7 +151,7 @@ static pool_status op_free(pool *p, void *block_start_, size_t *size)
     if (heap_of(block_start_) != of_pool(p))
         return POOL_MISMATCH;
     *size = heap_usable(block_start_);
-    return heap_free_fast(t, block_start_) ? POOL_OK : heap_free_cold(t, block_start_);
+    return heap_free(t, block_start_);
 }
 
 static pool_status op_resize(pool *p, void *old, const pool_request *r, void **out)
@@ -302,7 +302,7 @@ static bool check_block(const block *b)
     }
     if (live != block_used(b))
         return bad(b, "a live bit stands where nothing was carved");
-    if (listed + live > carved)
+    if (listed + live + b->stashed > carved)
         return bad(b, "more fragments than were carved");
     bool gives = listed > FULL_FREES || b->carved < b->limit;
     return b->full && gives ? bad(b, "marked full but has something free") : true;

@@ -36,13 +36,28 @@ void heap_collect(heap_thread *t);
 /* The owner takes back what others freed in a block; that may leave it empty and so take it away. True: there
    was something. */
 bool heap_take_pending(block *b);
-/* Lets the owner's frees be quick, unless the block is on a remote list. */
+/* The owner of a block is to take back what is pending there, if it has an owner. */
+void heap_announce(block *b);
+/* Lets the owner's frees be quick, unless the block is on a remote list or has large fragments. */
 INLINE void block_set_quick(block *b, heap_thread *owner)
 {
+    if (block_is_large(b))
+        owner = NULL;
     __atomic_store_n(&b->quick, owner, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&b->in_remote, __ATOMIC_SEQ_CST))
         __atomic_store_n(&b->quick, NULL, __ATOMIC_SEQ_CST);
 }
+
+/* heap_stash.c: large fragments at hand */
+/* Frees one of a block that the calling thread owns, not pending. False: it does not live, nothing done. */
+bool stash_free_own(block *b, void *p);
+/* Frees one that lives in another running thread's block. False: it is pending already. */
+bool stash_free_others(heap_thread *me, block *b, void *p);
+/* NULL: there is none of class c. */
+void *stash_take(front *f, unsigned c);
+/* All of them go back to their blocks, and what others have at hand of this front's too. */
+void front_unstash(front *f);
+
 void heap_tick(heap_thread *t);
 /* After a refusal by a limit (`refuser`) or by the system (NULL): gives back what this thread keeps empty. */
 void heap_make_room(heap_thread *t, const heap *refuser);

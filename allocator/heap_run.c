@@ -36,7 +36,7 @@ static void describe_run(block *b, heap *h, size_t bytes, uint32_t blocks)
 {
     b->quick = b->owner = NULL;
     b->kind = BLOCK_RUN;
-    b->heap = h->id;
+    relaxed_store(&b->heap, (uint16_t)h->id);
     b->run_bytes = bytes;
     b->run_blocks = blocks;
     b->run_first = block_number(b);
@@ -225,8 +225,7 @@ static void *resize_fragment(heap_thread *me, block *b, void *p, size_t size)
     if (!to)
         return size <= b->size ? p : NULL;
     memcpy(to, p, size < b->size ? size : b->size);
-    if (!heap_free_fast(me, p))
-        heap_free_cold(me, p);
+    heap_free(me, p);
     return to;
 }
 

@@ -36,7 +36,10 @@ static uint32_t held(const struct source *s, const block *b, uint32_t number)
 {
     uint64_t pending[BLOCK_MAPS] = {0};
     int n = 0;
-    if (b->in_remote && !read_bytes(s, s->w.pending + (size_t)number * BLOCK_MAPS, pending, sizeof pending))
+    if (block_is_large(b))
+        pending[0] = b->freed;
+    else if (b->in_remote &&
+             !read_bytes(s, s->w.pending + (size_t)number * BLOCK_MAPS, pending, sizeof pending))
         return 0;
     for (size_t i = 0; i < BLOCK_MAPS; i++)
         n += __builtin_popcountll(b->live[i]) - __builtin_popcountll(pending[i]);

@@ -51,6 +51,13 @@ static void announce(heap_thread *owner, block *b)
     }
 }
 
+void heap_announce(block *b)
+{
+    heap_thread *owner = __atomic_load_n(&b->owner, __ATOMIC_ACQUIRE);
+    if (owner)
+        announce(owner, b);
+}
+
 /* Moves a fragment to the block's list. False: it is there already, because the owner freed it while another
    thread did. */
 static bool take_fragment(block *b, void **p)
@@ -148,10 +155,14 @@ HOT bool heap_free_other(heap_thread *me, void *p)
     if (unlikely(!owner || !is_live(b, p)))
         return false;
     uint64_t *pending = pending_word(b, p), bit = pending_bit(b, p);
+    bool large = block_is_large(b);
     if (owner == me)
-        return !(relaxed_load(pending) & bit) && block_free_own(b, p, g);
-    if (unlikely(relaxed_load(&owner->state) == THREAD_PARKED) ||
-        unlikely(__atomic_fetch_or(pending, bit, __ATOMIC_SEQ_CST) & bit))
+        return !(relaxed_load(pending) & bit) && (large ? stash_free_own(b, p) : block_free_own(b, p, g));
+    if (unlikely(relaxed_load(&owner->state) == THREAD_PARKED))
+        return false;
+    if (large)
+        return stash_free_others(me, b, p);
+    if (unlikely(__atomic_fetch_or(pending, bit, __ATOMIC_SEQ_CST) & bit))
         return false;
     announce(owner, b);
     return true;
@@ -184,8 +195,10 @@ void heap_trim(heap_thread *me, bool force)
 void heap_make_room(heap_thread *t, const heap *refuser)
 {
     heap_collect(t); /* into full blocks too, and those are asked next */
-    for (front *f = t->fronts; f; f = f->next)
+    for (front *f = t->fronts; f; f = f->next) {
+        front_unstash(f);
         front_unretire(f);
+    }
     if (refuser)
         trim_fronts(t);
     else

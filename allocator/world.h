@@ -11,11 +11,11 @@
  *
  * Invariants: (1) an address outside [base, base + size) is not ours; (2) the live bit of a granule is set
  * exactly while a block of the program starts there, so it decides every question of misuse; (3) a pending
- * bit marks a fragment that another thread freed and the owner has not taken back; live & ~pending is what
- * the program holds; (4) live bits are written by the block's owner only (runs: under the zone lock), pending
- * bits atomically by anybody.
- * When address space is short the world shrinks and all heaps share one zone (record.heap tells them apart).
- * Cost: address to record is a subtraction, two shifts and two adds.
+ * bit marks a fragment that another thread freed and nobody has taken back (large fragments: the bits are in
+ * record.freed); live & ~pending is what the program holds; (4) live bits are written by the block's owner
+ * only (runs: under the zone lock), pending bits atomically by anybody. When address space is short the world
+ * shrinks and all heaps share one zone (record.heap tells them apart). Cost: address to record is a
+ * subtraction, two shifts and two adds.
  *
  * Where the tables lie matters as much as what they hold. Processors that find a line of their first cache by
  * a hash of address bits 12..27 (AMD's Zen) can keep only one of two lines whose hashes and bits 6..11 are
@@ -54,23 +54,26 @@ typedef struct block {
     struct front *front;       /* O list it is in, and the heap it belongs to */
     void *free;                /* O next free fragment; FREE_END: none */
     struct block *next;        /* O front's list of blocks of this class that may give, or of full ones */
-    struct heap_thread *quick; /* the owner, whose frees are quick; NULL: see what is pending first (R) */
+    struct heap_thread *quick; /* the owner, whose frees are quick; NULL: see what is pending first (R), or
+                                  what is large */
     struct block *prev;        /* O */
     int32_t until_look;        /* O frees until one looks at the block */
     uint32_t size;             /* O bytes of a fragment */
     uint32_t carved;           /* O bytes turned into fragments so far; the rest was never touched */
     uint32_t limit;            /* O bytes that may be carved: whole fragments */
-    uint8_t class_id;          /* O */
     uint8_t kind;              /* Z block_kind */
     uint8_t full;              /* O in the list of full ones */
+    uint8_t stashed;           /* O free fragments that are not in its list but at its front's hand */
 
     struct heap_thread *owner
         __attribute__((aligned(64))); /* O who may use the lines above; NULL: no fragments */
     struct block *next_remote;        /* R */
     uint32_t in_remote;               /* R 1: on the owner's remote list */
-    uint32_t heap;                    /* Z id of the heap that holds it */
+    uint16_t heap;                    /* Z id of the heap that holds it */
+    uint8_t class_id;                 /* O */
     uint32_t inverse;                 /* O 2^32 / size, rounded up: fragments are numbered by it */
-    uint64_t counted;                 /* O bytes of this block in heap.live_estimate */
+    uint32_t counted;                 /* O bytes of this block in heap.live_estimate */
+    uint64_t freed;                   /* R the pending bits of a block of large fragments */
     uint64_t run_bytes;               /* Z usable bytes of a run */
     uint32_t run_blocks;              /* Z */
     uint32_t run_first;               /* Z block number of the run's first block */
@@ -178,12 +181,23 @@ INLINE bool is_live(const block *b, const void *p)
 /* A quotient, exact up to a block: the inverse is too large by less than 1 in 2^16. */
 INLINE uint32_t fragments_in(const block *b, size_t bytes)
 {
-    return (uint32_t)(bytes * b->inverse >> 32);
+    return (uint32_t)(bytes * relaxed_load(&b->inverse) >> 32);
+}
+INLINE uint32_t inverse_of(uint32_t size)
+{
+    return (uint32_t)(((uint64_t)1 << 32) / size + 1);
+}
+/* Whether its fragments are large ones: at most 64, so that one word has a bit for each. */
+INLINE bool block_is_large(const block *b)
+{
+    return relaxed_load(&b->inverse) < ((uint64_t)1 << 32) / SMALL_MAX;
 }
 /* The word about a fragment in the pending bits, and its bit there. Threads that free do not read the line of
    the record that its owner writes all the time. */
-INLINE uint64_t *pending_word(const block *b, const void *p)
+INLINE uint64_t *pending_word(block *b, const void *p)
 {
+    if (block_is_large(b))
+        return &b->freed;
     uint32_t fragment = fragments_in(b, (uintptr_t)p % BLOCK_SIZE);
     return &world.pending[(size_t)block_number(b) * BLOCK_MAPS + fragment / BITS_PER_MAP];
 }

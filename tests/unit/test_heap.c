@@ -44,7 +44,7 @@ static void *get(heap *h, size_t size)
 static pool_status put(void *p)
 {
     heap_thread *t = heap_thread_self();
-    return heap_free_fast(t, p) || heap_free_other(t, p) ? POOL_OK : heap_free_cold(t, p);
+    return heap_free(t, p);
 }
 
 static size_t random_size(unsigned *seed)

@@ -263,6 +263,28 @@ INLINE bool heap_free_fast(heap_thread *me, void *p)
     return likely(hot_load(&b->quick) == me) && block_free_own(b, p, g);
 }
 
+/* Whether a fragment is left where it is when it is to have another size. */
+INLINE bool heap_fits(size_t size, size_t usable)
+{
+    return size <= usable && (size > usable / 2 || usable <= 2 * GRANULE);
+}
+
+/* Whether p is a live fragment of the calling thread's that stays where it is; false: heap_judge and
+   heap_resize are to say. */
+INLINE bool heap_keeps(heap_thread *me, const void *p, size_t size)
+{
+    uintptr_t g = granule_number(p);
+    if (unlikely(g >= hot_load(&world.fast_granules)))
+        return false;
+    struct block *b = &world.records[g / (BLOCK_SIZE / GRANULE)];
+    if (hot_load(&b->quick) != me) {
+        bool large = relaxed_load(&b->owner) == me && block_is_large(b);
+        if (!large || (relaxed_load(&b->freed) & pending_bit(b, p)))
+            return false;
+    }
+    return is_live(b, p) && heap_fits(size, b->size);
+}
+
 /* All three ways; p lies in the world. */
 INLINE pool_status heap_free(heap_thread *me, void *p)
 {

@@ -211,14 +211,9 @@ void *run_resize(heap_thread *me, block *b, void *p, size_t size)
     return grow_run(h, b, bytes) ? p : move_run(me, h, b, p, size);
 }
 
-static bool fits_still(size_t size, size_t usable)
-{
-    return size <= usable && (size > usable / 2 || usable <= 2 * GRANULE);
-}
-
 static void *resize_fragment(heap_thread *me, block *b, void *p, size_t size)
 {
-    if (fits_still(size, b->size))
+    if (heap_fits(size, b->size))
         return p;
     front *f = heap_front(me, heap_by_id(b->heap));
     void *to = f ? front_alloc_aligned(f, size, GRANULE) : NULL;

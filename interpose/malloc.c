@@ -134,17 +134,28 @@ size_t usable_size(const void *p)
 
 /* --- realloc -------------------------------------------------------------------------------------- */
 
-/* Counted at the call-site of this realloc, in the block's pool. A block that had to move to another pool
-   (spill) is an allocation there. */
+/* The call-site of this realloc, in the block's pool. */
+INLINE const tag *realloc_tag(uint32_t pool_id, size_t size, caller_frame f)
+{
+    const tag *g = caller_tag(self, ENTRY_REALLOC, size, f);
+    thread *t = self;
+    return likely(g->front == t->heap.by_heap[pool_id]) ? g : site_within(t, g, pool_id);
+}
+
+INLINE void count_resized(const tag *g, size_t size)
+{
+    relaxed_add(&g->tally->reallocs, 1);
+    relaxed_add(&g->tally->bytes, size);
+}
+
+/* A block that had to move to another pool (spill) is an allocation there. */
 static void count_realloc(uint32_t pool_id, size_t size, caller_frame f)
 {
-    const tag *own = site_within(self, caller_tag(self, ENTRY_REALLOC, size, f), pool_id),
-              *g = served_by(own);
+    const tag *own = realloc_tag(pool_id, size, f), *g = served_by(own);
     if (g == own)
-        g->tally->reallocs++;
+        count_resized(g, size);
     else
-        g->tally->allocs++;
-    g->tally->bytes += size;
+        tally_alloc(g, NULL, size);
 }
 
 /* Reads as much of a stranger's block as is mapped: there is no telling how long it is. */
@@ -281,21 +292,29 @@ EXPORT void *calloc(size_t count, size_t each)
     return malloc_aligned_cold(g, size, GRANULE, true);
 }
 
-/* realloc but for a block with a size: what malloc and free do. */
-COLD static void *realloc_odd(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
+static void *realloc_kept(void *p, size_t size, uintptr_t cfa, uintptr_t rbp)
 {
-    if (!p)
-        return alloc_walked(size, cfa, rbp, ENTRY_REALLOC);
-    if (!heap_free_fast(&self->heap, p))
-        free_cold(p, cfa, rbp, "realloc");
-    return NULL;
+    count_resized(realloc_tag(block_of(p)->heap, size, frame_at(cfa, rbp)), size);
+    return p;
 }
+
+/* Returns from the enclosing entry with p resized; what malloc and free do for no block and for no size. */
+#define RETURN_RESIZED(p, size)                                                                              \
+    do {                                                                                                     \
+        if (!(p))                                                                                            \
+            RETURN_ALLOC(ENTRY_REALLOC, size, alloc_walked);                                                 \
+        if (unlikely(!(size))) {                                                                             \
+            FREE_TAGGED(p, "realloc");                                                                       \
+            return NULL;                                                                                     \
+        }                                                                                                    \
+        return likely(heap_keeps(&self->heap, p, size))                                                      \
+                   ? realloc_kept(p, size, CALLER_CFA(), CALLER_RBP())                                       \
+                   : realloc_block(p, size, CALLER_CFA(), CALLER_RBP());                                     \
+    } while (0)
 
 EXPORT void *realloc(void *p, size_t size)
 {
-    bool resizes = likely(p != NULL) && likely(size != 0);
-    return resizes ? realloc_block(p, size, CALLER_CFA(), CALLER_RBP())
-                   : realloc_odd(p, size, CALLER_CFA(), CALLER_RBP());
+    RETURN_RESIZED(p, size);
 }
 
 EXPORT void *reallocarray(void *p, size_t count, size_t each)
@@ -305,8 +324,7 @@ EXPORT void *reallocarray(void *p, size_t count, size_t each)
         return aside_now.reallocarray(p, count, each);
     if (unlikely(mul_wraps(count, each, &size)))
         return no_memory();
-    return p && size ? realloc_block(p, size, CALLER_CFA(), CALLER_RBP())
-                     : realloc_odd(p, size, CALLER_CFA(), CALLER_RBP());
+    RETURN_RESIZED(p, size);
 }
 
 INLINE void *aligned_tagged(size_t align, size_t size, caller_frame f)

@@ -302,24 +302,44 @@ static const tag *walked(thread *t, entry_id entry, size_t size, caller_frame f)
     return pool == RULE_NO_POOL ? g : callsites_tag(&s->sites, t, w, (uint32_t)pool, claimer);
 }
 
-/* The tag for an entry of the memo: its own, or that of the pool which claims the call further out. */
-static const tag *entry_tag(thread *t, const memo_entry *e, entry_id entry, size_t size, caller_frame f)
+/* The tag of an entry's call-site in the pool that claims the call further out. */
+static const tag *outer_tag(thread *t, const memo_entry *e, uint32_t pool, uintptr_t claimer, entry_id entry,
+                            size_t size, caller_frame f)
 {
-    uintptr_t claimer;
-    if (!e->onward)
-        return e->tag;
-    walk_point next = memo_onward(e, f.cfa, f.rbp);
-    int pool = outer_pool(t, &next, e->depth, entry, size, &claimer);
-    if (pool == RULE_NO_POOL)
-        return e->tag;
     callsites *sites = &t->caller->sites;
-    uint64_t key = callsites_outer_key(e->tag, (uint32_t)pool, claimer);
+    uint64_t key = callsites_outer_key(e->tag, pool, claimer);
     const tag *known = callsites_known(sites, key);
     if (likely(known != NULL))
         return known;
     walk *w = &t->caller->walk;
     walk_inner(t, w, CALLSITE_FRAMES, entry, size, f);
-    return callsites_tag_as(sites, t, w, (uint32_t)pool, claimer, key);
+    return callsites_tag_as(sites, t, w, pool, claimer, key);
+}
+
+/* The outer frames have been the same so often that one entry is to tell all of them. */
+static void tell_whole(thread *t, memo_entry *e, entry_id entry, size_t size, caller_frame f, const tag *g)
+{
+    walk *w = &t->caller->walk;
+    memo_query q = {f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
+    walk_run(w, t, f, entry, size, depth_now(), false, ask);
+    w->keep = w->keep && current(t->caller);
+    memo_tell_whole(t, t->caller->memo, e, w, &q, g);
+}
+
+/* The tag for an entry of the memo: its own, or that of the pool which claims the call further out. */
+static const tag *entry_tag(thread *t, memo_entry *e, entry_id entry, size_t size, caller_frame f)
+{
+    uintptr_t claimer;
+    if (!e->onward)
+        return e->tag;
+    walk_point next = memo_onward(e, f.cfa, f.rbp);
+    unsigned mended = t->caller->chain.mended;
+    int pool = outer_pool(t, &next, e->depth, entry, size, &claimer);
+    const tag *g = pool == RULE_NO_POOL ? e->tag : outer_tag(t, e, (uint32_t)pool, claimer, entry, size, f);
+    e->repeats = mended == t->caller->chain.mended ? (uint16_t)(e->repeats + 1) : 0;
+    if (unlikely(e->repeats == memo_patience(e)))
+        tell_whole(t, e, entry, size, f, g);
+    return g;
 }
 
 /* Takes the memo out of use and raises busy: what allocates from here on gets System's base tag. */
@@ -355,7 +375,7 @@ COLD static bool interrupted(thread *t, uintptr_t cfa)
 COLD static const tag *caller_tag_cold(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
 
 /* The inner frames are known, the outer ones are to be asked. */
-static const tag *tag_outer(thread *t, const memo_entry *e, entry_id entry, size_t size, uintptr_t cfa,
+static const tag *tag_outer(thread *t, memo_entry *e, entry_id entry, size_t size, uintptr_t cfa,
                             uintptr_t rbp)
 {
     if (unlikely(t->busy)) /* a signal handler interrupted a look at the chain */
@@ -386,7 +406,7 @@ HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintp
     }
     if (unlikely(!e))
         return caller_tag_cold(t, entry, size, cfa, rbp);
-    return e->onward ? tag_outer(t, e, entry, size, cfa, rbp) : &e->now;
+    return e->onward ? tag_outer(t, (memo_entry *)e, entry, size, cfa, rbp) : &e->now;
 }
 
 /* What the memo says where the fast path could not ask it: just back from a dlclose, or verifying. */
@@ -395,7 +415,7 @@ static const tag *remembered(thread *t, entry_id entry, size_t size, caller_fram
     memo_query q = {f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
     const memo_entry *e =
         current(t->caller) ? memo_find_again(t, t->caller->memo, key_of(t, entry, f), &q) : NULL;
-    return e ? entry_tag(t, e, entry, size, f) : NULL;
+    return e ? entry_tag(t, (memo_entry *)e, entry, size, f) : NULL;
 }
 
 static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f, bool asked)

@@ -150,6 +150,7 @@ NOINLINE static claim mend(chain *c, const thread *t, const chain_query *q, walk
 {
     chain_fresh *n = &c->fresh;
     claim found = unclaimed;
+    c->mended++;
     bool more = true;
     unsigned met = 0;
     walk_cursor at = walk_resume(t, &q->from);

@@ -51,6 +51,7 @@ typedef struct chain_fresh {
 
 typedef struct chain {
     unsigned count;
+    unsigned mended;         /* times that it was not as it had been, modulo 2^32 */
     bool ended;              /* frame[0] is the outermost of the stack */
     uint16_t met[CHAIN_MET]; /* by stack pointer: how many frames there were up to the one met last */
     chain_frame frame[CHAIN_FRAMES];

@@ -180,7 +180,8 @@ HOT const memo_entry *memo_find_again(thread *t, memo *m, uint64_t key, const me
         e = tries < CELLS_TRIED ? *cell_at(t, at) : NULL;
     }
     if (!memo_same_call(e, key)) {
-        e = find(m, key, q);
+        bool inner = memo_same_call(last, key) && last->whole && !differs(memo_inner(last), q, &d);
+        e = inner ? memo_inner(last) : find(m, key, q);
         if (unlikely(!e))
             return NULL;
         ((memo_entry *)e)->since = memo_allocations(e);
@@ -189,6 +190,21 @@ HOT const memo_entry *memo_find_again(thread *t, memo *m, uint64_t key, const me
     if (at != own)
         take_turns(t, m, own, (memo_entry *)last, e, first.expected);
     return e;
+}
+
+void memo_put_before(thread *t, const memo *m, const memo_entry *e, const memo_entry *whole,
+                     const memo_query *q)
+{
+    size_t at = memo_cell_at(*(const stack_word *)(q->cfa - 8), q->cfa);
+    unlike d;
+    for (unsigned tries = 0; tries <= CELLS_TRIED; tries++) {
+        const memo_entry *there = *cell_at(t, at);
+        if (there == e)
+            keep_last(t, m, cell_at(t, at), whole);
+        if (there == e || !memo_same_call(there, e->key) || !differs(there, q, &d))
+            return;
+        at = memo_cell_beside(at, d.word);
+    }
 }
 
 void memo_forget_last(thread *t)

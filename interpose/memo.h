@@ -57,10 +57,13 @@ typedef struct memo_entry {
     uint16_t onward;     /* the walk goes on at the frame this many words above the CFA; 0: this is all */
     uint16_t onward_rbp; /* where that frame's rbp is: a place, or MEMO_RBP_REGISTER, MEMO_RBP_LOST */
     uint8_t special : 1; /* rbp or relative words to be compared, or to be read with care */
-    uint8_t depth : 7;   /* with `onward`: frames told so far */
-    uint8_t groups;
+    uint8_t whole : 1;   /* made by memo_tell_whole; the other lies `next` bytes before it */
+    uint8_t depth : 6;   /* with `onward`: frames told so far */
+    uint8_t groups : 5;
+    uint8_t patience : 3; /* how many repeats are worth an entry that tells the whole of the stack */
     uint16_t
         reach; /* with `special`: words above the CFA that must be on its page; 0: they can be read anyway */
+    uint16_t repeats;     /* with `onward`: times in a row that the walk went on the way it went before */
     uint32_t since;       /* allocations of its tally when its cell was last looked past, modulo 2^32 */
     uint64_t group_bytes; /* of all its groups */
     uint64_t quick;       /* the key when its words are plain and tell all, else differs by MEMO_SPECIAL */
@@ -299,6 +302,24 @@ INLINE walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
         p.rbp = memo_word(cfa, e->onward_rbp);
     return p;
 }
+
+/* Puts an entry for the whole of a stack, which a walk from cfa has read (w->keep, not w->more), where `e`,
+   which tells its inner frames, was found last: while nothing changes, calls are answered there. Neither
+   heads nor copies know it; it is given up when there is no room to spare. */
+void memo_tell_whole(thread *t, memo *m, memo_entry *e, const walk *w, const memo_query *q, const tag *g);
+/* So many repeats in a row are awaited before, more each time; never reached after a few times. */
+INLINE uint32_t memo_patience(const memo_entry *e)
+{
+    return 16u << 2 * e->patience;
+}
+/* The entry of the inner frames that one for a whole stack was made for. */
+INLINE const memo_entry *memo_inner(const memo_entry *whole)
+{
+    return (const memo_entry *)((uintptr_t)whole - whole->next);
+}
+/* In the cell that leads to `e`. */
+void memo_put_before(thread *t, const memo *m, const memo_entry *e, const memo_entry *whole,
+                     const memo_query *q);
 
 /* How many frames an entry for this call had better tell: all while few stacks lead there, fewer when many
    do, for then the outer ones repeat. */

@@ -89,11 +89,14 @@ static memo_entry *entry_create(memo *m, uint64_t key, const walk *w, uintptr_t 
     e->head = NO_HEAD;
     e->top = w->pool == RULE_NO_POOL ? (uint16_t)top : MEMO_ANY_TOP;
     e->rbp = w->uses_rbp ? (uint16_t)(w->rbp / 8 + 1) : 0;
-    e->groups = (uint8_t)groups;
+    e->groups = groups & 0x1f;
     e->group_bytes = groups * sizeof(memo_group);
     e->special = w->uses_rbp || w->loose;
     e->reach = w->loose && w->words ? farthest(w) : 0;
-    e->depth = w->frames & 0x7f;
+    e->repeats = 0;
+    e->patience = 0;
+    e->whole = 0;
+    e->depth = w->frames & 0x3f;
     e->onward = w->more ? (uint16_t)((w->next.sp - cfa) / 8) : 0;
     e->onward_rbp = w->more ? rbp_place(w, cfa) : 0;
     entry_fill(e, w);
@@ -458,6 +461,19 @@ bool memo_insert(memo *m, uint64_t key, const walk *w, uintptr_t cfa, uint32_t t
     return true;
 }
 
+void memo_tell_whole(thread *t, memo *m, memo_entry *e, const walk *w, const memo_query *q, const tag *g)
+{
+    uint32_t spare = (m->limit - m->entries) / 4;
+    e->repeats = 0;
+    e->patience++;
+    if (m->used + entry_size((w->words + 3) / 4) > m->limit - spare || !w->keep || !entry_fits(w, q->cfa))
+        return;
+    memo_entry *whole = entry_create(m, e->key, w, q->cfa, q->top, g);
+    whole->whole = 1;
+    whole->next = (uint32_t)((uintptr_t)whole - (uintptr_t)e);
+    memo_put_before(t, m, e, whole, q);
+}
+
 unsigned memo_depth(memo *m, uint64_t key)
 {
     const memo_head *h = memo_head_find(m, key);
@@ -491,6 +507,8 @@ void memo_copy_recent(memo *to, thread *t)
     uint32_t half = to->entries + (to->limit - to->entries) / 2;
     for (unsigned i = 0; i < MEMO_CELLS && to->used < half; i++) {
         memo_entry *e = (memo_entry *)t->cell[i];
+        if (e && e->whole)
+            e = (memo_entry *)memo_inner(e);
         if (!e || e->head == NO_HEAD)
             continue;
         copy_entry(to, e);

@@ -463,7 +463,7 @@ bool memo_insert(memo *m, uint64_t key, const walk *w, uintptr_t cfa, uint32_t t
 
 void memo_tell_whole(thread *t, memo *m, memo_entry *e, const walk *w, const memo_query *q, const tag *g)
 {
-    uint32_t spare = (m->limit - m->entries) / 4;
+    uint32_t spare = (m->limit - m->entries) / 16;
     e->repeats = 0;
     e->patience++;
     if (m->used + entry_size((w->words + 3) / 4) > m->limit - spare || !w->keep || !entry_fits(w, q->cfa))

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACKS = 400, CALLS = 60000, THREADS = 2, DEPTH_MAX = 40 };
+enum { STACKS = 400, CALLS = 60000, THREADS = 2, DEPTH_MAX = 40, REPEATS = 40 };
 
-static unsigned long checked, wrong; /* atomic */
+static unsigned long checked, wrong, whole; /* atomic */
 
 static unsigned draw(unsigned *seed)
 {
@@ -143,6 +143,14 @@ __attribute__((noinline)) static void run(program *p, unsigned shift)
     room[0] = 1;
 }
 
+/* What this thread's cells lead to that tells a whole stack. */
+static void count_whole(void)
+{
+    for (unsigned i = 0; i < MEMO_CELLS; i++)
+        if (self->cell[i] && self->cell[i]->whole)
+            __atomic_fetch_add(&whole, 1, __ATOMIC_RELAXED);
+}
+
 static void *thread_main(void *arg)
 {
     unsigned seed = (unsigned)(uintptr_t)arg;
@@ -151,7 +159,13 @@ static void *thread_main(void *arg)
     for (unsigned i = 0; i < calls; i++) {
         if (self != &cold_thread && draw(&seed) % 64 == 0)
             caller_set_top(self, draw(&seed) % 3);
-        run(&all[draw(&seed) % stacks], 16 + draw(&seed) % 256 * 16);
+        program *p = &all[draw(&seed) % stacks];
+        unsigned shift = 16 + draw(&seed) % 256 * 16;
+        bool again = draw(&seed) % 128 == 0; /* then the memo comes to tell all of it */
+        for (unsigned n = again ? REPEATS : 1; n; n--)
+            run(p, shift);
+        if (again)
+            count_whole();
     }
     free(all);
     return NULL;
@@ -167,6 +181,7 @@ int main(int argc, char **argv)
     thread_main((void *)(uintptr_t)77);
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
-    printf("%lu tags (%lu walked) compared with libunwind, %lu differ\n", checked, published->unwound, wrong);
-    return wrong != 0 || checked == 0;
+    printf("%lu tags (%lu walked, %lu cells tell a whole stack) compared with libunwind, %lu differ\n",
+           checked, published->unwound, whole, wrong);
+    return wrong != 0 || checked == 0 || whole == 0;
 }

@@ -326,18 +326,28 @@ static void tell_whole(thread *t, memo_entry *e, entry_id entry, size_t size, ca
     memo_tell_whole(t, t->caller->memo, e, w, &q, g);
 }
 
+/* Counts one more use of an entry that a whole one may take the place of. */
+static bool is_due(memo_entry *e)
+{
+    return ++e->repeats == memo_patience(e);
+}
+
 /* The tag for an entry of the memo: its own, or that of the pool which claims the call further out. */
 static const tag *entry_tag(thread *t, memo_entry *e, entry_id entry, size_t size, caller_frame f)
 {
     uintptr_t claimer;
-    if (!e->onward)
+    if (!e->onward) {
+        if (e->special && e->repeats == memo_patience(e))
+            tell_whole(t, e, entry, size, f, e->tag);
         return e->tag;
+    }
     walk_point next = memo_onward(e, f.cfa, f.rbp);
     unsigned mended = t->caller->chain.mended;
     int pool = outer_pool(t, &next, e->depth, entry, size, &claimer);
     const tag *g = pool == RULE_NO_POOL ? e->tag : outer_tag(t, e, (uint32_t)pool, claimer, entry, size, f);
-    e->repeats = mended == t->caller->chain.mended ? (uint16_t)(e->repeats + 1) : 0;
-    if (unlikely(e->repeats == memo_patience(e)))
+    if (mended != t->caller->chain.mended)
+        e->repeats = 0;
+    else if (unlikely(is_due(e)))
         tell_whole(t, e, entry, size, f, g);
     return g;
 }
@@ -406,7 +416,9 @@ HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintp
     }
     if (unlikely(!e))
         return caller_tag_cold(t, entry, size, cfa, rbp);
-    return e->onward ? tag_outer(t, (memo_entry *)e, entry, size, cfa, rbp) : &e->now;
+    if (e->onward || (e->special && is_due((memo_entry *)e)))
+        return tag_outer(t, (memo_entry *)e, entry, size, cfa, rbp);
+    return &e->now;
 }
 
 /* What the memo says where the fast path could not ask it: just back from a dlclose, or verifying. */

@@ -124,9 +124,11 @@ typedef struct unlike {
 static bool differs(const memo_entry *e, const memo_query *q, unlike *out)
 {
     *out = (unlike){q->rbp, e->rbp};
+    if (!memo_within_bounds(e, q->cfa, q->rbp))
+        return true;
     if (!memo_within_reach(e, q->cfa))
         return true;
-    if (e->rbp && q->rbp - q->cfa != (uint64_t)(e->rbp - 1u) * 8)
+    if (e->special && e->rbp && q->rbp - q->cfa != (uint64_t)(e->rbp - 1u) * 8)
         return true;
     for (const memo_group *g = e->group, *end = g + e->groups; g < end; g++)
         for (unsigned i = 0; i < 4; i++) {

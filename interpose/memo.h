@@ -40,6 +40,7 @@ typedef uint16_t memo_place;
 #define MEMO_RELATIVE 0x8000u
 #define MEMO_SPECIAL  ((uint64_t)1 << 62) /* in a `quick` */
 #define MEMO_UNUSABLE ((uint64_t)1 << 61) /* in a key: no entry has it */
+#define MEMO_BOUND    ((uint64_t)1 << 60) /* in a `quick`: its words are those at one CFA and rbp alone */
 
 typedef struct memo_group {
     memo_place at[4];
@@ -63,7 +64,8 @@ typedef struct memo_entry {
     uint8_t patience : 3; /* how many repeats are worth an entry that tells the whole of the stack */
     uint16_t
         reach; /* with `special`: words above the CFA that must be on its page; 0: they can be read anyway */
-    uint16_t repeats;     /* with `onward`: times in a row that the walk went on the way it went before */
+    uint16_t repeats;     /* with `onward`: times in a row that the walk went on the way it went before; with
+                             `special`: times that it matched */
     uint32_t since;       /* allocations of its tally when its cell was last looked past, modulo 2^32 */
     uint64_t group_bytes; /* of all its groups */
     uint64_t quick;       /* the key when its words are plain and tell all, else differs by MEMO_SPECIAL */
@@ -200,11 +202,28 @@ INLINE bool memo_matches_plain(const memo_entry *e, uintptr_t cfa)
     return true;
 }
 
+/* Where a bound entry holds: at this CFA, and with this rbp if that matters. */
+typedef struct memo_bounds {
+    uintptr_t cfa, rbp;
+} memo_bounds;
+
+INLINE memo_bounds *memo_bounds_of(const memo_entry *e)
+{
+    return (memo_bounds *)&e->group[e->groups];
+}
+
+INLINE bool memo_within_bounds(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
+{
+    const memo_bounds *b = memo_bounds_of(e);
+    return !(e->quick & MEMO_BOUND) || (b->cfa == cfa && (!e->rbp || b->rbp == rbp));
+}
+
 /* Whether the stack is the entry's, word by word. */
 INLINE bool memo_matches(const memo_entry *e, uintptr_t cfa, uintptr_t rbp, uint32_t top)
 {
     return (e->top == MEMO_ANY_TOP || e->top == top) &&
-           (unlikely(e->special) ? memo_matches_special(e, cfa, rbp) : memo_matches_plain(e, cfa));
+           (unlikely(e->special) ? memo_matches_special(e, cfa, rbp)
+                                 : memo_within_bounds(e, cfa, rbp) && memo_matches_plain(e, cfa));
 }
 
 #define MEMO_CELL_MASK ((MEMO_CELLS - 1) * sizeof(memo_entry *))
@@ -230,7 +249,7 @@ INLINE size_t memo_cell_beside(size_t at, uint64_t word)
 
 INLINE bool memo_same_call(const memo_entry *e, uint64_t key)
 {
-    return e && ((e->quick ^ key) & ~MEMO_SPECIAL) == 0;
+    return e && ((e->quick ^ key) & ~(MEMO_SPECIAL | MEMO_BOUND)) == 0;
 }
 
 /* Of the tag, modulo 2^32. */
@@ -304,8 +323,9 @@ INLINE walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)
 }
 
 /* Puts an entry for the whole of a stack, which a walk from cfa has read (w->keep, not w->more), where `e`,
-   which tells its inner frames, was found last: while nothing changes, calls are answered there. Neither
-   heads nor copies know it; it is given up when there is no room to spare. */
+   which tells its inner frames or has relative words, was found last: while nothing changes, calls are
+   answered there. Its words are plain; with what was relative they hold at this CFA alone. Neither heads nor
+   copies know it; it is given up when there is no room to spare. */
 void memo_tell_whole(thread *t, memo *m, memo_entry *e, const walk *w, const memo_query *q, const tag *g);
 /* So many repeats in a row are awaited before, more each time; never reached after a few times. */
 INLINE uint32_t memo_patience(const memo_entry *e)

@@ -461,15 +461,34 @@ bool memo_insert(memo *m, uint64_t key, const walk *w, uintptr_t cfa, uint32_t t
     return true;
 }
 
+/* Makes its words plain, for one CFA and rbp. */
+static void bind(memo_entry *e, const memo_query *q)
+{
+    for (unsigned i = 0; i < e->groups * 4u; i++) {
+        memo_group *g = &e->group[i / 4];
+        if (g->at[i % 4] & MEMO_RELATIVE)
+            g->value[i % 4] += q->cfa;
+        g->at[i % 4] &= (memo_place)~MEMO_RELATIVE;
+    }
+    e->special = 0;
+    e->quick = e->key | MEMO_BOUND;
+    *memo_bounds_of(e) = (memo_bounds){q->cfa, q->rbp};
+}
+
 void memo_tell_whole(thread *t, memo *m, memo_entry *e, const walk *w, const memo_query *q, const tag *g)
 {
     uint32_t spare = (m->limit - m->entries) / 16;
     e->repeats = 0;
     e->patience++;
-    if (m->used + entry_size((w->words + 3) / 4) > m->limit - spare || !w->keep || !entry_fits(w, q->cfa))
+    size_t size = entry_size((w->words + 3) / 4) + sizeof(memo_bounds);
+    if (m->used + size > m->limit - spare || !w->keep || w->loose || !entry_fits(w, q->cfa))
         return;
     memo_entry *whole = entry_create(m, e->key, w, q->cfa, q->top, g);
     whole->whole = 1;
+    if (whole->special) {
+        m->used += (uint32_t)sizeof(memo_bounds);
+        bind(whole, q);
+    }
     whole->next = (uint32_t)((uintptr_t)whole - (uintptr_t)e);
     memo_put_before(t, m, e, whole, q);
 }
@@ -496,7 +515,7 @@ void memo_copy(memo *to, const memo *from)
 {
     for (uint32_t at = from->entries; at < from->used;) {
         const memo_entry *e = entry_at(from, at);
-        at += (uint32_t)entry_size(e->groups);
+        at += (uint32_t)(entry_size(e->groups) + (e->quick & MEMO_BOUND ? sizeof(memo_bounds) : 0));
         if (e->head != NO_HEAD)
             copy_entry(to, e);
     }

@@ -389,7 +389,7 @@ static const tag *tag_outer(thread *t, memo_entry *e, entry_id entry, size_t siz
                             uintptr_t rbp)
 {
     if (unlikely(t->busy)) /* a signal handler interrupted a look at the chain */
-        return caller_tag_cold(t, entry, size, cfa, rbp);
+        return e->onward ? caller_tag_cold(t, entry, size, cfa, rbp) : &e->now;
     t->caller->within = cfa;
     t->busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -425,9 +425,12 @@ HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintp
 static const tag *remembered(thread *t, entry_id entry, size_t size, caller_frame f)
 {
     memo_query q = {f.cfa, f.rbp, t->stack_lo, t->stack_hi, t->top};
-    const memo_entry *e =
-        current(t->caller) ? memo_find_again(t, t->caller->memo, key_of(t, entry, f), &q) : NULL;
-    return e ? entry_tag(t, (memo_entry *)e, entry, size, f) : NULL;
+    memo_entry *e = NULL;
+    if (current(t->caller))
+        e = (memo_entry *)memo_find_again(t, t->caller->memo, key_of(t, entry, f), &q);
+    if (e && e->special && !e->onward)
+        is_due(e);
+    return e ? entry_tag(t, e, entry, size, f) : NULL;
 }
 
 static const tag *resolve(thread *t, entry_id entry, size_t size, caller_frame f, bool asked)

@@ -18,6 +18,10 @@
  * Which words those are is learned: when two stacks of a head differ, the first word in which they do is
  * added, because up to it both are the same chain and so both have it at the same place.
  *
+ * Where an entry takes more than comparing plain words (the walk goes on beyond it, or words are relative to
+ * the CFA) and calls keep coming from the same stack, their cell gets an entry that tells the whole of it in
+ * plain words; what was relative binds it to the one CFA.
+ *
  * Invariants: (1) the words of an entry are in the order the walk read them and are compared in that order,
  * so none is read that the unwinder would not read; (2) every entry of a POLY or SPLIT head has each
  * discriminating word of that head; those are read without an order, hence only below the end of the known

@@ -106,6 +106,11 @@ static const pool_ops filter_ops = {
     .stats = filter_stats,
 };
 
+static bool is_wrapper(const pool *p)
+{
+    return p->kind == POOL_FILTER || p->kind == POOL_TRACK;
+}
+
 /* The wrapped pool is the payer, so a tree by account shows the wrapper below it. */
 void filter_init_kind(filter *f, pool *wrapped, const char *name, const pool_ops *ops, pool_kind kind)
 {
@@ -114,6 +119,9 @@ void filter_init_kind(filter *f, pool *wrapped, const char *name, const pool_ops
     f->base.first = wrapped->first;
     f->base.last = wrapped->last;
     f->base.limit = wrapped->limit;
+    f->base.flags |= wrapped->flags & POOL_SHARED;
+    if (is_wrapper(wrapped)) /* two locks of one rank are not held together */
+        wrapped->flags &= (uint8_t)~POOL_SHARED;
     f->inner = wrapped;
 }
 

@@ -6,7 +6,8 @@
  * A filter has the range of what it wraps, so whoever asks by address finds either. Destroying it checks
  * that nothing is left and destroys the wrapped pool.
  * Locking: like any pool, but its lock ranks before those of pools (RANK_TRACK), because it calls them while
- * it holds it. Of filters round filters only the outermost may be shared. Cost: one more call.
+ * it holds it. What is wrapped round a shared pool is shared too; of filters round
+ * filters only the outermost may be. Cost: one more call.
  */
 #ifndef POOLMEM_FILTER_H
 #define POOLMEM_FILTER_H

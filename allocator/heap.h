@@ -204,6 +204,7 @@ INLINE void *block_pop(struct block *b)
             return NULL;
     }
     b->free = next;
+    __builtin_prefetch(next); /* what another thread's cache gave up is far away when it is asked for */
     mark_live(b, p);
     return p;
 }

@@ -13,6 +13,8 @@
 #include "retail.h"
 #include "tracker.h"
 
+enum { FIELD = 128 };
+
 /* One pool while it is written. */
 struct dump {
     const lines *to;
@@ -40,13 +42,29 @@ static void dump_clump(const clump *c, const lines *to)
     }
 }
 
+/* A text that can stand between tabs in a line; `room` for one that could not. */
+static const char *field(const char *text, char room[FIELD])
+{
+    size_t n = 0;
+    bool clean = true;
+    for (; text[n]; n++)
+        clean = clean && (unsigned char)text[n] >= ' ';
+    if (clean)
+        return text;
+    for (n = 0; text[n] && n < FIELD - 1; n++)
+        room[n] = (unsigned char)text[n] < ' ' ? ' ' : text[n];
+    room[n] = 0;
+    return room;
+}
+
 static void dump_record(void *arg, uintptr_t address, const tracker_record *r)
 {
     struct dump *d = arg;
     tracker_source from = tracker_source_of(d->of, r);
+    char tag[FIELD], file[FIELD], name[FIELD];
     lines_say(d->to, "block\t0x%lx\t%zu\t%u\t%s\t%s\t%d\t%u\t%s\t%u\t%lu", (unsigned long)address, r->size,
-              from.align, from.tag, from.file, from.line, from.flag, from.name, r->stack,
-              (unsigned long)r->serial);
+              from.align, field(from.tag, tag), field(from.file, file), from.line, from.flag,
+              field(from.name, name), r->stack, (unsigned long)r->serial);
     if (r->stack > d->highest_stack)
         d->highest_stack = r->stack;
 }

@@ -32,6 +32,7 @@ build() { # COMPILER SOURCE OUTPUT FLAGS...
     failed=$((failed + 1))
     echo "FAIL $compiler $source does not build"
 }
+without_addresses() { "$@" | sed 's/0x[0-9a-f]*/ADDRESS/g; s/	/ /g'; }
 have() { command -v "$1" >/dev/null || { echo "skipped: no $1"; false; }; }
 
 make -s B="$BUILD" PREFIX="$prefix" LIBDIR="$prefix/lib" install || exit 1
@@ -60,6 +61,8 @@ for cc in $compilers; do
     build $cc examples/quake_port.c quake_port $header
     check "$cc quake_port, preloaded" "$(cat tests/examples/quake_port.expected)" $preload "$work/quake_port"
     check "$cc quake_port, without" "Memory_Init: poolmem is not here, or has no memory" "$work/quake_port"
+    build $cc examples/tracked_heap.c tracked_heap -Iallocator "$BUILD/libpool.a" -pthread
+    check "$cc tracked_heap" "$(cat tests/examples/tracked_heap.expected)" without_addresses "$work/tracked_heap"
     # shellcheck disable=SC2086
     build $cc examples/api/level.c level $linked
     if [ -r "$WAD" ]; then

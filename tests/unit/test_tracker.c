@@ -325,3 +325,28 @@ Test(tracker, map_covers_the_address_space)
     cr_assert_eq(sum[0], 15);
     page_map_done(&m);
 }
+
+Test(tracker, a_wrapper_round_a_shared_pool_is_shared)
+{
+    tracker outer;
+    filter outermost;
+    heap.base.flags |= POOL_SHARED;
+    tracker_init(&outer, &heap.base, "tracker");
+    cr_assert(outer.filter.base.flags & POOL_SHARED, "its records have no other lock");
+    filter_init(&outermost, &outer.filter.base, "filter");
+    cr_assert(outermost.base.flags & POOL_SHARED);
+    cr_assert_not(outer.filter.base.flags & POOL_SHARED, "of wrappers only the outermost takes its lock");
+    void *p = pool_get(&outermost.base, 100, 16);
+    cr_assert_not_null(p);
+    cr_assert_eq(pool_free(&outermost.base, p), POOL_OK);
+    heap.base.flags &= (uint8_t)~POOL_SHARED;
+}
+
+Test(tracker, a_dump_keeps_its_lines_whatever_the_texts_hold)
+{
+    char got[1024] = "", *at;
+    get_from(40, "a\tb", "dir/c\nd.c", 3);
+    memdump_pool(&t.filter.base, &(lines){collect, got});
+    cr_assert_not_null(at = strstr(got, "\nblock\t"));
+    cr_assert_not_null(strstr(at, "\ta b\tc d.c\t3\t"), "%s", got);
+}

@@ -14,10 +14,12 @@
  * over.
  *
  * Either way misuse of it is seen as ever.
- * Invariants: (1) blocks of large classes are never quick, so each free comes here; (2) block.stashed counts
- * a block's fragments in its owner's stash, and a block that has some is not given away; (3) a thread that
- * parks has an empty one. Locking: none. Cost: another's fragment a locked bit operation each way. Read next:
- * heap_thread.c.
+ * A signal handler may come in anywhere and free and ask too. Entries beyond the count are 0, one is read
+ * before it is taken out, and what is not as the entry says is passed over: so none is served twice, whatever
+ * the handler left behind; at worst a fragment is forgotten. Invariants: (1) blocks of large classes are
+ * never quick, so each free comes here; (2) block.stashed counts a block's fragments in its owner's stash,
+ * and a block that has some is not given away; (3) a thread that parks has an empty one. Locking: none. Cost:
+ * another's fragment a locked bit operation each way. Read next: heap_thread.c.
  */
 #include "heap.h"
 #include "heap_private.h"
@@ -63,23 +65,29 @@ static bool claim(const stash *s, const front *f, void *p)
 static void go_home(const stash *s, const front *f, uintptr_t entry)
 {
     void *p = (void *)(entry & ~OTHERS);
+    if (unlikely(!p))
+        return;
     if (entry & OTHERS) {
         if (claim(s, f, p))
             heap_free_cold(f->owner, p);
         return;
     }
     block *b = block_of(p);
-    b->stashed--;
-    block_put(b, p);
+    if (likely(!is_live(b, p))) {
+        b->stashed--;
+        block_put(b, p);
+    }
 }
 
 /* The oldest entries go. A look at one of their blocks may come here again. */
 static NOINLINE void spill(const front *f, stash *s, uint32_t n)
 {
     uintptr_t out[STASH_MAX];
+    uint32_t left = s->count - n;
     memcpy(out, s->entry, n * sizeof *out);
-    s->count -= n;
-    memmove(s->entry, s->entry + n, s->count * sizeof *out);
+    memmove(s->entry, s->entry + n, left * sizeof *out);
+    memset(s->entry + left, 0, n * sizeof *out);
+    s->count = left;
     for (uint32_t i = 0; i < n; i++)
         go_home(s, f, out[i]);
 }
@@ -117,8 +125,9 @@ INLINE stash *stash_for(front *f, unsigned c)
 
 INLINE void enter(stash *s, uintptr_t entry)
 {
-    s->entry[s->count] = entry;
-    s->count++;
+    uint32_t n = s->count;
+    relaxed_store(&s->entry[n], entry);
+    relaxed_store(&s->count, n + 1);
 }
 
 HOT bool stash_free_own(block *b, void *p)
@@ -150,21 +159,27 @@ HOT bool stash_free_others(heap_thread *me, block *b, void *p)
     return true;
 }
 
+/* False: a signal handler has it, which came in while it was being taken out of the stash. */
+INLINE bool take_own(void *p)
+{
+    block *b = block_of(p);
+    if (unlikely(is_live(b, p)))
+        return false;
+    b->stashed--;
+    mark_live(b, p);
+    return true;
+}
+
 HOT void *stash_take(front *f, unsigned c)
 {
     stash *s = f->stash[c - LARGE_CLASS];
-    while (s && s->count) {
-        uintptr_t entry = s->entry[--s->count];
+    for (uint32_t n = s ? s->count : 0; n; n = s->count) {
+        uintptr_t entry = relaxed_load(&s->entry[n - 1]);
+        relaxed_store(&s->entry[n - 1], 0);
+        relaxed_store(&s->count, n - 1);
         void *p = (void *)(entry & ~OTHERS);
-        if (entry & OTHERS) {
-            if (likely(claim(s, f, p)))
-                return p;
-            continue;
-        }
-        block *b = block_of(p);
-        b->stashed--;
-        mark_live(b, p);
-        return p;
+        if (likely(p != NULL) && likely(entry & OTHERS ? claim(s, f, p) : take_own(p)))
+            return p;
     }
     return NULL;
 }

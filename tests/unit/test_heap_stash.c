@@ -232,3 +232,15 @@ Test(heap_stash, a_thread_that_ends_leaves_nothing_at_hand)
     cr_assert_eq(figures(&root).committed_bytes, 0);
     cr_assert(heap_check(&root, heap_thread_self()));
 }
+
+/* As if a handler had come in while an entry was on its way: it took the fragment and left the entry. */
+Test(heap_stash, what_a_signal_handler_took_meanwhile_is_passed_over)
+{
+    void *p = get(&root, SIZE), *q = get(&root, SIZE);
+    cr_assert_eq(put(q), POOL_OK);
+    cr_assert_eq(put(p), POOL_OK);
+    mark_live(block_of(p), p);
+    cr_assert_eq(get(&root, SIZE), q, "the entry before it");
+    cr_assert_neq(get(&root, SIZE), p);
+    cr_assert_eq(figures(&root).live_blocks, 3);
+}

@@ -24,6 +24,10 @@ void os_purge(void *p, size_t size);
 void os_decommit(void *p, size_t size);
 /* Readable and writable zeroed memory of its own mapping; NULL: none to be had. */
 void *os_map(size_t size);
+/* The same for a table whose cells are used in no order: where that takes many pages they are there at once,
+   since the system makes them by the dozen for what one by one costs a fault each. */
+void *os_map_table(size_t size);
+void os_populate(void *p, size_t size); /* makes the pages of a range be there */
 void os_unmap(void *p, size_t size);
 /* Moves the pages of [from, from+size) to `to` (both page-aligned, `to` committed); false: nothing moved.
    The source range stays committed and reads as zero afterwards. */

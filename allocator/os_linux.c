@@ -23,6 +23,12 @@
 #define PR_SET_VMA_ANON_NAME 0
 #endif
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { POPULATE_LEAST = 64 << 10 };
+
 bool (*os_fault_hook)(void);
 
 static bool faulted(void)
@@ -90,6 +96,21 @@ void os_decommit(void *p, size_t size)
 void *os_map(size_t size)
 {
     return faulted() ? NULL : map(NULL, round_up(size, OS_PAGE), PROT_READ | PROT_WRITE, MAP_NORESERVE);
+}
+
+void *os_map_table(size_t size)
+{
+    void *p = os_map(size);
+    if (p && size >= POPULATE_LEAST)
+        os_populate(p, size);
+    return p;
+}
+
+void os_populate(void *p, size_t size)
+{
+    int saved = errno;
+    madvise(p, round_up(size, OS_PAGE), MADV_POPULATE_WRITE); /* older kernels refuse: then faults do it */
+    errno = saved;
 }
 
 void os_unmap(void *p, size_t size)

@@ -50,9 +50,9 @@ INLINE void *alloc_quick(const tag *g, size_t size)
 
 /* Memory for the call that returns to `ret`, if its stack is that of the last time and the block at hand has
    something; else NULL. */
-INLINE void *alloc_hit(entry_id entry, size_t size, uintptr_t ret, uintptr_t cfa)
+INLINE void *alloc_hit(entry_id entry, size_t size, uintptr_t ret, uintptr_t cfa, uintptr_t rbp)
 {
-    const memo_entry *e = caller_hit(self, entry, ret, cfa);
+    const memo_entry *e = caller_hit(self, entry, ret, cfa, rbp);
     return likely(e != NULL) ? alloc_quick(&e->now, size) : NULL;
 }
 
@@ -60,7 +60,7 @@ INLINE void *alloc_hit(entry_id entry, size_t size, uintptr_t ret, uintptr_t cfa
  */
 #define RETURN_ALLOC(entry, size, rest)                                                                      \
     do {                                                                                                     \
-        void *hit_ = alloc_hit(entry, size, CALLER_RET(), CALLER_CFA());                                     \
+        void *hit_ = alloc_hit(entry, size, CALLER_RET(), CALLER_CFA(), CALLER_RBP());                       \
         return likely(hit_ != NULL) ? hit_ : rest(size, CALLER_CFA(), CALLER_RBP(), entry);                  \
     } while (0)
 

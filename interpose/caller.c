@@ -404,20 +404,17 @@ HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintp
 {
     uintptr_t ret = *(const stack_word *)(cfa - 8);
     uint64_t key = memo_key(ret, entry, t->call_key);
-    const memo_entry *last = memo_last(t, ret, cfa), *e = last;
-    bool same = memo_same_call(last, key);
-    if (!same || !memo_matches(last, cfa, rbp, t->top)) {
-        e = same && !last->special && last->groups
-                ? memo_beside(t, (memo_entry *)last, memo_cell_at(ret, cfa), key, cfa, rbp, t->top)
-                : NULL;
+    const memo_entry *e = memo_cell_entry(t, memo_cell_first(t, ret, cfa));
+    if (!memo_same_call(e, key) || !memo_matches(e, cfa, rbp, t->top)) {
         memo_query q = {cfa, rbp, t->stack_lo, t->stack_hi, t->top};
-        if (!e)
-            e = memo_find_again(t, t->memo, key, &q);
+        e = memo_find_again(t, t->memo, key, &q);
     }
     if (unlikely(!e))
         return caller_tag_cold(t, entry, size, cfa, rbp);
     if (e->onward || (e->special && is_due((memo_entry *)e)))
         return tag_outer(t, (memo_entry *)e, entry, size, cfa, rbp);
+    if (unlikely(memo_fork_lasted(e)))
+        memo_unfork(t, cfa);
     return &e->now;
 }
 

@@ -37,19 +37,43 @@ register uintptr_t caller_rbp __asm__("rbp");
    return address stands below the CFA. */
 HOT const tag *caller_tag_searched(thread *t, entry_id entry, size_t size, uintptr_t cfa, uintptr_t rbp);
 
-/* The entry that matched last from there at that depth, if it is this call's; NULL: it is to be searched. */
-INLINE const memo_entry *caller_hit(const thread *t, entry_id entry, uintptr_t ret, uintptr_t cfa)
+/* The entry that a cell leads to, if it is this call's and plain words tell. */
+INLINE const memo_entry *caller_hit_at(const memo_entry *e, uint64_t key, uintptr_t cfa, uintptr_t rbp)
 {
-    const memo_entry *e = memo_last(t, ret, cfa);
-    bool known = likely(e != NULL) && likely(e->quick == memo_key(ret, entry, t->call_key)) &&
-                 likely(memo_matches_plain(e, cfa));
-    return known ? e : NULL;
+    if (unlikely(e->quick != key) && !(e->quick == (key | MEMO_BOUND) && memo_within_bounds(e, cfa, rbp)))
+        return NULL;
+    return likely(memo_matches_plain(e, cfa)) ? e : NULL;
+}
+
+/* The entry that matched last from there at that depth, if it is this call's; NULL: it is to be searched. */
+INLINE const memo_entry *caller_hit(const thread *t, entry_id entry, uintptr_t ret, uintptr_t cfa,
+                                    uintptr_t rbp)
+{
+    int64_t cell = (int64_t)memo_cell(t, memo_cell_at(ret, cfa)); /* a fork is negative */
+    if (unlikely(cell <= 0))
+        return NULL;
+    return caller_hit_at((const memo_entry *)cell, memo_key(ret, entry, t->call_key), cfa, rbp);
+}
+
+/* The same where different stacks took turns and a fork chooses; NULL as above, and now and then, for the
+   search to see whether they still do. */
+INLINE const memo_entry *caller_hit_forked(const thread *t, entry_id entry, uintptr_t cfa, uintptr_t rbp)
+{
+    uintptr_t ret = *(const stack_word *)(cfa - 8);
+    size_t at = memo_cell_at(ret, cfa);
+    uint64_t cell = memo_cell(t, at);
+    if (!(cell & MEMO_FORK))
+        return NULL;
+    const memo_entry *e = memo_cell_entry(t, memo_cell_forked(t, cell, at, cfa));
+    if (unlikely(!e) || unlikely(memo_fork_lasted(e)))
+        return NULL;
+    return caller_hit_at(e, memo_key(ret, entry, t->call_key), cfa, rbp);
 }
 
 /* The tag for this call, never NULL. `t` may be cold_thread; `self` may be another thread afterwards. */
 INLINE const tag *caller_tag(thread *t, entry_id entry, size_t size, caller_frame f)
 {
-    const memo_entry *e = caller_hit(t, entry, f.ret, f.cfa);
+    const memo_entry *e = caller_hit(t, entry, f.ret, f.cfa, f.rbp);
     return likely(e != NULL) ? &e->now : caller_tag_searched(t, entry, size, f.cfa, f.rbp);
 }
 

@@ -75,7 +75,7 @@ static bool sites_grow(callsites *s)
 {
     uint32_t cells = s->cells ? (s->mask + 1) * 2 : SITES_FIRST;
     size_t bytes = cells * sizeof(known_site);
-    known_site *larger = cells > SITES_MAX ? NULL : s->cells ? os_map(bytes) : meta_alloc(bytes);
+    known_site *larger = cells > SITES_MAX ? NULL : s->cells ? os_map_table(bytes) : meta_alloc(bytes);
     if (!larger)
         return false;
     for (uint32_t i = 0; s->cells && i <= s->mask; i++)

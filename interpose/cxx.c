@@ -115,14 +115,14 @@ EXPORT void *_ZnamSt11align_val_t(size_t size, size_t align)
 
 EXPORT void *_ZnwmRKSt9nothrow_t(size_t size, const void *tag)
 {
-    void *p = alloc_hit(ENTRY_NEW, size, CALLER_RET(), CALLER_CFA());
+    void *p = alloc_hit(ENTRY_NEW, size, CALLER_RET(), CALLER_CFA(), CALLER_RBP());
     p = likely(p != NULL) ? p : alloc_walked(size, CALLER_CFA(), CALLER_RBP(), ENTRY_NEW);
     return likely(p != NULL) ? p : nothrow_failed("_ZnwmRKSt9nothrow_t", size, tag);
 }
 
 EXPORT void *_ZnamRKSt9nothrow_t(size_t size, const void *tag)
 {
-    void *p = alloc_hit(ENTRY_NEW_ARRAY, size, CALLER_RET(), CALLER_CFA());
+    void *p = alloc_hit(ENTRY_NEW_ARRAY, size, CALLER_RET(), CALLER_CFA(), CALLER_RBP());
     p = likely(p != NULL) ? p : alloc_walked(size, CALLER_CFA(), CALLER_RBP(), ENTRY_NEW_ARRAY);
     return likely(p != NULL) ? p : nothrow_failed("_ZnamRKSt9nothrow_t", size, tag);
 }

@@ -68,7 +68,8 @@ void *malloc_cold(const tag *g, size_t size)
 
 void *alloc_walked(size_t size, uintptr_t cfa, uintptr_t rbp, entry_id entry)
 {
-    const tag *g = caller_tag_searched(self, entry, size, cfa, rbp);
+    const memo_entry *e = caller_hit_forked(self, entry, cfa, rbp);
+    const tag *g = likely(e != NULL) ? &e->now : caller_tag_searched(self, entry, size, cfa, rbp);
     void *p = alloc_quick(g, size);
     return likely(p != NULL) ? p : malloc_cold(g, size);
 }

@@ -9,7 +9,9 @@
  *
  * A call most often comes from the same place at the same depth with the same stack as the last time, so the
  * entry that matched then is tried first: a cell of the thread's own struct leads to it, because what the
- * hottest path waits for is one load after the other. Where that fails, heads choose.
+ * hottest path waits for is one load after the other. Where stacks of one call from one depth take turns, as
+ * with a function that all allocations go through, their cell is a fork: up to four words in which they were
+ * seen to differ choose the cell. Where that fails too, heads choose.
  *
  * A head says what tells the stacks of one call apart:
  *   DIRECT  the call alone decides                      MONO   one stack seen so far: compare with it
@@ -27,8 +29,8 @@
  * discriminating word of that head; those are read without an order, hence only below the end of the known
  * stack or of the page at hand; (3) tags are never freed and entries are overwritten only a whole region
  * later, so a look-up that a signal handler interrupts meets nothing torn; (4) one thread writes.
- * Locking: none. Cost: the entry of the last time 1 ns + 0.2 ns a word; by the heads 5 to 15 ns. Read next:
- * caller.h.
+ * Locking: none. Cost: the entry of the last time 1 ns + 0.2 ns a word; through a fork 4 ns more; by the
+ * heads 15 ns and more. Read next: caller.h.
  */
 #ifndef POOLMEM_MEMO_H
 #define POOLMEM_MEMO_H
@@ -71,7 +73,8 @@ typedef struct memo_entry {
     uint16_t repeats;     /* with `onward`: times in a row that the walk went on the way it went before; with
                              `special`: times that it matched */
     uint32_t since;       /* allocations of its tally when its cell was last looked past, modulo 2^32 */
-    uint64_t group_bytes; /* of all its groups */
+    uint32_t group_bytes; /* of all its groups */
+    int32_t credit;       /* of its right to its cell (memo.c) */
     uint64_t quick;       /* the key when its words are plain and tell all, else differs by MEMO_SPECIAL */
     struct tag now;       /* what tag points at */
     memo_group group[];
@@ -189,7 +192,7 @@ INLINE bool memo_group_matches(const memo_group *g, uintptr_t cfa)
 /* Whether the stack has an entry's words, all of them plain. Most entries have one group, or none. */
 INLINE bool memo_matches_plain(const memo_entry *e, uintptr_t cfa)
 {
-    uint64_t left = e->group_bytes;
+    size_t left = e->group_bytes;
     if (!left)
         return true;
     if (unlikely(!memo_group_matches(e->group, cfa)))
@@ -230,7 +233,12 @@ INLINE bool memo_matches(const memo_entry *e, uintptr_t cfa, uintptr_t rbp, uint
                                  : memo_within_bounds(e, cfa, rbp) && memo_matches_plain(e, cfa));
 }
 
-#define MEMO_CELL_MASK ((MEMO_CELLS - 1) * sizeof(memo_entry *))
+#define MEMO_CELL_MASK ((MEMO_CELLS - 1) * sizeof(uint64_t))
+
+/* In a cell, instead of an entry's address: four places of plain words, 15 bits each and the farthest lowest;
+   the words there choose the cell to look in. */
+#define MEMO_FORK ((uint64_t)1 << 63)
+enum { MEMO_FORK_MAX = 4, MEMO_FORK_BITS = 15 };
 
 /* The cell for a call from `ret`, in bytes: both numbers as they are, so that neighbours get different ones.
  */
@@ -239,16 +247,46 @@ INLINE size_t memo_cell_at(uintptr_t ret, uintptr_t cfa)
     return (ret * 4 + cfa) & MEMO_CELL_MASK;
 }
 
-/* The entry to try first; its `quick` tells whether it is the call's. NULL: none. */
-INLINE const memo_entry *memo_last(const thread *t, uintptr_t ret, uintptr_t cfa)
+INLINE uint64_t memo_cell(const thread *t, size_t at)
 {
-    return *(const memo_entry *const *)((const char *)t->cell + memo_cell_at(ret, cfa));
+    return relaxed_load((const uint64_t *)((const char *)t->cell + at));
+}
+
+/* The entry that a cell leads to; NULL: none, or a fork. Its `quick` tells whether it is the call's. */
+INLINE const memo_entry *memo_cell_entry(const thread *t, size_t at)
+{
+    uint64_t cell = memo_cell(t, at);
+    return likely(!(cell & MEMO_FORK)) ? (const memo_entry *)(uintptr_t)cell : NULL;
 }
 
 /* The cell for a stack that differs in this word from the entry which the cell at `at` leads to. */
 INLINE size_t memo_cell_beside(size_t at, uint64_t word)
 {
-    return at + (size_t)((word * MEMO_MIX) >> 40) * sizeof(memo_entry *);
+    return (at + (size_t)((word * MEMO_MIX) >> 40) * sizeof(uint64_t)) & MEMO_CELL_MASK;
+}
+
+INLINE memo_place memo_fork_place(uint64_t fork, unsigned i)
+{
+    return fork >> MEMO_FORK_BITS * i & ~MEMO_RELATIVE;
+}
+
+/* The cell that the fork in a cell leads to. Words of a stack that is not the thread's own are not read. */
+INLINE size_t memo_cell_forked(const thread *t, uint64_t fork, size_t at, uintptr_t cfa)
+{
+    uintptr_t beyond = cfa + memo_fork_place(fork, 0) * (uintptr_t)8;
+    if (unlikely(cfa < t->stack_lo || beyond >= t->stack_hi))
+        return memo_cell_beside(at, 1);
+    uint64_t x = memo_word(cfa, memo_fork_place(fork, 0)) + memo_word(cfa, memo_fork_place(fork, 1)) * 3 +
+                 memo_word(cfa, memo_fork_place(fork, 2)) * 5 + memo_word(cfa, memo_fork_place(fork, 3)) * 7;
+    return memo_cell_beside(at, x);
+}
+
+/* The cell to look in first. */
+INLINE size_t memo_cell_first(const thread *t, uintptr_t ret, uintptr_t cfa)
+{
+    size_t at = memo_cell_at(ret, cfa);
+    uint64_t cell = memo_cell(t, at);
+    return cell & MEMO_FORK ? memo_cell_forked(t, cell, at, cfa) : at;
 }
 
 INLINE bool memo_same_call(const memo_entry *e, uint64_t key)
@@ -260,26 +298,6 @@ INLINE bool memo_same_call(const memo_entry *e, uint64_t key)
 INLINE uint32_t memo_allocations(const memo_entry *e)
 {
     return (uint32_t)relaxed_load(&e->now.tally->allocs);
-}
-
-/* The entry for a stack which its cell's entry is unlike in one of the first words, as with the callers of a
-   function that all allocations go through; NULL: memo_find_again is to look. `last` is plain. */
-INLINE const memo_entry *memo_beside(const thread *t, memo_entry *last, size_t at, uint64_t key,
-                                     uintptr_t cfa, uintptr_t rbp, uint32_t top)
-{
-    const memo_group *g = last->group;
-    unsigned i = 0;
-    while (i < 4 && memo_word(cfa, g->at[i]) == g->value[i])
-        i++;
-    uint32_t now = memo_allocations(last);
-    if (i == 4 || last->since == now) /* the latter: it gives up its cell */
-        return NULL;
-    size_t beside = memo_cell_beside(at, memo_word(cfa, g->at[i])) & MEMO_CELL_MASK;
-    const memo_entry *e = *(const memo_entry *const *)((const char *)t->cell + beside);
-    if (!memo_same_call(e, key) || !memo_matches(e, cfa, rbp, top))
-        return NULL;
-    last->since = now;
-    return e;
 }
 
 /* The head of a key, or NULL. */
@@ -313,6 +331,14 @@ typedef struct memo_query {
    then on it is the one to try first, and the one before it the one to try for stacks that differ in the same
    word. */
 const memo_entry *memo_find_again(thread *t, memo *m, uint64_t key, const memo_query *q);
+
+/* Every so many allocations of an entry that a fork leads to, it gets the fork's cell, if it is in one: where
+   stacks still take turns, the cell soon forks again. */
+INLINE bool memo_fork_lasted(const memo_entry *e)
+{
+    return memo_allocations(e) % 8192 == 0;
+}
+COLD void memo_unfork(thread *t, uintptr_t cfa);
 
 /* The frame that the walk of a matching entry goes on from. */
 INLINE walk_point memo_onward(const memo_entry *e, uintptr_t cfa, uintptr_t rbp)

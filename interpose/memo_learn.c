@@ -94,6 +94,8 @@ static memo_entry *entry_create(memo *m, uint64_t key, const walk *w, uintptr_t 
     e->special = w->uses_rbp || w->loose;
     e->reach = w->loose && w->words ? farthest(w) : 0;
     e->repeats = 0;
+    e->since = 0;
+    e->credit = 0;
     e->patience = 0;
     e->whole = 0;
     e->depth = w->frames & 0x3f;
@@ -485,6 +487,7 @@ void memo_tell_whole(thread *t, memo *m, memo_entry *e, const walk *w, const mem
         return;
     memo_entry *whole = entry_create(m, e->key, w, q->cfa, q->top, g);
     whole->whole = 1;
+    whole->credit = e->credit;
     if (whole->special) {
         m->used += (uint32_t)sizeof(memo_bounds);
         bind(whole, q);
@@ -525,7 +528,7 @@ void memo_copy_recent(memo *to, thread *t)
 {
     uint32_t half = to->entries + (to->limit - to->entries) / 2;
     for (unsigned i = 0; i < MEMO_CELLS && to->used < half; i++) {
-        memo_entry *e = (memo_entry *)t->cell[i];
+        memo_entry *e = (memo_entry *)memo_cell_entry(t, i * sizeof(uint64_t));
         if (e && e->whole)
             e = (memo_entry *)memo_inner(e);
         if (!e || e->head == NO_HEAD)

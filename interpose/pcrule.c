@@ -77,7 +77,7 @@ static bool grow(void)
         live += old->info[i].key > TOMBSTONE;
     while (entries < 4 * live)
         entries *= 2;
-    pc_table *table = os_map(sizeof *table + entries * sizeof(pc_info));
+    pc_table *table = os_map_table(sizeof *table + entries * sizeof(pc_info));
     if (!table)
         return false;
     table->mask = entries - 1;

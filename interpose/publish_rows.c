@@ -179,7 +179,7 @@ static bool known_make(uint32_t cells)
 {
     known_address *old = known;
     uint32_t old_mask = known_mask;
-    known_address *fresh = old ? os_map(cells * sizeof *fresh) : meta_alloc(cells * sizeof *fresh);
+    known_address *fresh = old ? os_map_table(cells * sizeof *fresh) : meta_alloc(cells * sizeof *fresh);
     if (!fresh)
         return false;
     known = fresh;

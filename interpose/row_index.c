@@ -16,7 +16,7 @@ static bool index_make(row_index *x)
 static bool index_double(row_index *x)
 {
     row_index larger = {.mask = x->mask * 2 + 1};
-    larger.cells = os_map((larger.mask + (size_t)1) * sizeof *larger.cells);
+    larger.cells = os_map_table((larger.mask + (size_t)1) * sizeof *larger.cells);
     if (!larger.cells)
         return false;
     for (uint32_t i = 0; i <= x->mask; i++) {

@@ -33,14 +33,14 @@ typedef struct thread {
                                      object sets the latter too */
     uint32_t top;                 /* api.c: pool on top of this thread's pool stack, 0 Global */
     struct caller_side *caller;   /* caller.c: what it keeps for look-ups; NULL: no memory for it */
-    const struct memo_entry *cell[MEMO_CELLS]; /* memo.c: entry that matched last, or NULL */
-    tag base[POOLS_MAX];       /* per pool: calls without a stack; front NULL until thread_tag asks */
-    struct tally_map *tallies; /* site -> this thread's tally */
-    uintptr_t tagging;         /* frame that is making a tag, 0 none: a handler that comes in makes none */
-    tag untallied;             /* System, for a handler that comes in while a tag is being made */
-    tally_stock stock;         /* publish.h */
-    struct moved_site *moved;  /* site.c: call-sites seen from other pools */
-    void *stack_pools;         /* pool stack of this thread (api.c) */
+    uint64_t cell[MEMO_CELLS];    /* memo.h: entry that matched last, a fork, or 0 */
+    tag base[POOLS_MAX];          /* per pool: calls without a stack; front NULL until thread_tag asks */
+    struct tally_map *tallies;    /* site -> this thread's tally */
+    uintptr_t tagging;            /* frame that is making a tag, 0 none: a handler that comes in makes none */
+    tag untallied;                /* System, for a handler that comes in while a tag is being made */
+    tally_stock stock;            /* publish.h */
+    struct moved_site *moved;     /* site.c: call-sites seen from other pools */
+    void *stack_pools;            /* pool stack of this thread (api.c) */
 } thread;
 
 extern HIDDEN __thread thread *self __attribute__((tls_model("initial-exec")));

@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#include <stdint.h>
+
 typedef struct program program;
 typedef void frame_fn(program *p);
 
@@ -16,6 +18,7 @@ struct program {
     unsigned seed;      /* decides the sizes of variable frames */
     void (*last)(program *p);
     frame_fn *call[64];
+    uintptr_t cfa; /* of its last call when it was last run */
 };
 
 static inline void program_next(program *p)

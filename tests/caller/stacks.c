@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACKS = 400, CALLS = 60000, THREADS = 2, DEPTH_MAX = 40, REPEATS = 40 };
+enum { STACKS = 400, CALLS = 60000, THREADS = 2, DEPTH_MAX = 40, REPEATS = 40, SHIFT_MAX = 4096 };
 
-static unsigned long checked, wrong, whole; /* atomic */
+static unsigned long checked, wrong, whole, forks; /* atomic */
 
 static unsigned draw(unsigned *seed)
 {
@@ -73,6 +73,8 @@ static void check(const seen *s, void *arg)
     uint32_t pool;
     const stub_site *site = stub_site_of(s->tag, &pool);
     find_truth(&s->frame, &w);
+    ((program *)arg)->cfa = s->frame.cfa;
+    relaxed_add(&s->tag->tally->allocs, 1);
     uint32_t want = w.pool == RULE_NO_POOL ? self->top : (uint32_t)w.pool;
     bool full = !site; /* the table of sites is full: only the pool can be right */
     bool good = w.frames && pool == want && (full || site_is(site, &w)) && w.rbp == s->frame.rbp;
@@ -143,12 +145,26 @@ __attribute__((noinline)) static void run(program *p, unsigned shift)
     room[0] = 1;
 }
 
-/* What this thread's cells lead to that tells a whole stack. */
-static void count_whole(void)
+/* This thread's cells that lead to an entry for a whole stack, and those that are forks. */
+static void count_cells(void)
 {
-    for (unsigned i = 0; i < MEMO_CELLS; i++)
-        if (self->cell[i] && self->cell[i]->whole)
-            __atomic_fetch_add(&whole, 1, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < MEMO_CELLS; i++) {
+        const memo_entry *e = memo_cell_entry(self, i * sizeof(uint64_t));
+        __atomic_fetch_add(&whole, e && e->whole, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&forks, !e && self->cell[i], __ATOMIC_RELAXED);
+    }
+}
+
+/* Two programs that end in the same call at the same address take turns. */
+static void take_turns(program *p, program *q, unsigned shift)
+{
+    run(p, shift);
+    run(q, shift);
+    uintptr_t apart = p->cfa - q->cfa;
+    for (unsigned n = REPEATS; n && apart % 16 == 0 && apart < SHIFT_MAX; n--) {
+        run(p, shift + (unsigned)apart);
+        run(q, shift);
+    }
 }
 
 static void *thread_main(void *arg)
@@ -160,12 +176,14 @@ static void *thread_main(void *arg)
         if (self != &cold_thread && draw(&seed) % 64 == 0)
             caller_set_top(self, draw(&seed) % 3);
         program *p = &all[draw(&seed) % stacks];
-        unsigned shift = 16 + draw(&seed) % 256 * 16;
+        unsigned shift = 16 + draw(&seed) % (SHIFT_MAX / 16) * 16;
         bool again = draw(&seed) % 128 == 0; /* then the memo comes to tell all of it */
         for (unsigned n = again ? REPEATS : 1; n; n--)
             run(p, shift);
-        if (again)
-            count_whole();
+        if (draw(&seed) % 32 == 0)
+            take_turns(p, &all[draw(&seed) % stacks], shift);
+        if (i % 1024 == 0)
+            count_cells();
     }
     free(all);
     return NULL;
@@ -181,7 +199,8 @@ int main(int argc, char **argv)
     thread_main((void *)(uintptr_t)77);
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
-    printf("%lu tags (%lu walked, %lu cells tell a whole stack) compared with libunwind, %lu differ\n",
-           checked, published->unwound, whole, wrong);
-    return wrong != 0 || checked == 0 || whole == 0;
+    printf("%lu tags (%lu walked; cells: %lu tell a whole stack, %lu fork) compared with libunwind, %lu "
+           "differ\n",
+           checked, published->unwound, whole, forks, wrong);
+    return wrong != 0 || checked == 0 || whole == 0 || forks == 0;
 }

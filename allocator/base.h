@@ -16,7 +16,9 @@
 #define HOT         __attribute__((hot))
 #define COLD        __attribute__((cold, noinline))
 #define NOINLINE    __attribute__((noinline))
-#define INLINE      static inline __attribute__((always_inline))
+/* A variable of many pages that are seldom touched: behind the others, so that those stand together. */
+#define ROOMY  __attribute__((section(".bss.zz")))
+#define INLINE static inline __attribute__((always_inline))
 
 #define KIB(n) ((size_t)(n) << 10)
 #define MIB(n) ((size_t)(n) << 20)
@@ -74,6 +76,14 @@ INLINE bool add_wraps(size_t a, size_t b, size_t *sum)
 INLINE bool mul_wraps(size_t a, size_t b, size_t *product)
 {
     return __builtin_mul_overflow(a, b, product);
+}
+/* The ones of a word. The compiler's own calls libgcc, which is linked in behind all else (Makefile: SELDOM).
+ */
+INLINE uint32_t count_ones(uint64_t x)
+{
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    return (uint32_t)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
 }
 INLINE unsigned log2_floor(size_t n)
 {

@@ -149,18 +149,20 @@ static void count_bytes(block *b, uint32_t bytes)
     settle_large(b->front);
 }
 
-INLINE uint32_t ones(const uint64_t *map, uint32_t words)
+INLINE uint32_t ones(const uint64_t *map, uint32_t words, bool by_instruction)
 {
     uint32_t n = 0;
-    for (uint32_t w = 0; w < words; w++)
-        n += (uint32_t)__builtin_popcountll(relaxed_load(&map[w]));
+    for (uint32_t w = 0; w < words; w++) {
+        uint64_t word = relaxed_load(&map[w]);
+        n += by_instruction ? (uint32_t)__builtin_popcountll(word) : count_ones(word);
+    }
     return n;
 }
 
 #ifdef __x86_64__
 __attribute__((target("popcnt"))) static uint32_t ones_by_instruction(const uint64_t *map, uint32_t words)
 {
-    return ones(map, words);
+    return ones(map, words, true);
 }
 #endif
 
@@ -171,7 +173,7 @@ uint32_t block_used(const block *b)
     if (likely(world.counts_bits))
         return ones_by_instruction(b->live, words);
 #endif
-    return ones(b->live, words);
+    return ones(b->live, words, false);
 }
 
 /* Returns the fragments in use. */

@@ -290,7 +290,7 @@ static bool check_block(const block *b)
     const char *start = block_start(b);
     uint32_t live = 0, listed = 0, carved = b->carved / b->size;
     for (uint32_t w = 0; w < BLOCK_MAPS; w++)
-        live += (uint32_t)__builtin_popcountll(b->live[w]);
+        live += count_ones(b->live[w]);
     for (const char *p = b->free; p != FREE_END; p = *(char *const *)p) {
         size_t within = (size_t)(p - start);
         if (within >= b->carved || within % b->size)

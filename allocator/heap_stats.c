@@ -42,7 +42,7 @@ static uint32_t held(const struct source *s, const block *b, uint32_t number)
              !read_bytes(s, s->w.pending + (size_t)number * BLOCK_MAPS, pending, sizeof pending))
         return 0;
     for (size_t i = 0; i < BLOCK_MAPS; i++)
-        n += __builtin_popcountll(b->live[i]) - __builtin_popcountll(pending[i]);
+        n += (int)count_ones(b->live[i]) - (int)count_ones(pending[i]);
     return n > 0 ? (uint32_t)n : 0; /* the owner may be taking some back meanwhile */
 }
 

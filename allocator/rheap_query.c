@@ -112,7 +112,7 @@ static const char *check_ring(const rheap *h, uint64_t *runs)
 static unsigned live_starts(const rheap *h, uint32_t block)
 {
     const uint64_t *w = &h->live[rheap_block_offset(block) >> 9];
-    return (unsigned)(__builtin_popcountll(w[0]) + __builtin_popcountll(w[1]));
+    return count_ones(w[0]) + count_ones(w[1]);
 }
 
 static const char *check_fragments(const rheap *h, uint32_t b, struct tally *t)

@@ -26,7 +26,7 @@
 #define ZONE_COLOUR (MIB(2) >> BLOCK_SHIFT) /* huge pages keep their alignment */
 
 struct world world __attribute__((aligned(64))) = {.decay_ns = 1000000000};
-zone world_zones[WORLD_ZONES];
+ROOMY zone world_zones[WORLD_ZONES];
 
 /* Readable throughout: a wild pointer into the world finds a record of zeros, not a fault. Begins so many
    pages into a multiple of HASHED, if there is room to choose. */

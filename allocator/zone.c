@@ -51,7 +51,7 @@ static uint32_t bits_clear(uint64_t *map, uint32_t from, uint32_t to)
     uint32_t were = 0;
     for (uint32_t w = from / 64; w <= (to - 1) / 64; w++) {
         uint64_t mask = word_mask(w, from, to);
-        were += (uint32_t)__builtin_popcountll(map[w] & mask);
+        were += count_ones(map[w] & mask);
         map[w] &= ~mask;
     }
     return were;
@@ -306,7 +306,7 @@ bool zone_check(zone *z)
     uint32_t dirty = 0;
     for (uint32_t w = 0; w <= z->high / 64 && z->count; w++) {
         uint64_t young = z->young_map[w], old = z->old_map[w];
-        dirty += (uint32_t)__builtin_popcountll(young | old);
+        dirty += count_ones(young | old);
         if ((young & old) || ((young | old) & ~z->free_map[w])) {
             message(MESSAGE_FATAL, "zone of block %u: maps disagree at block %u", z->first, w * 64);
             return false;

@@ -53,7 +53,7 @@ static caller_side *sides; /* atomic: list head */
 static lock resolve_lock = LOCK_INIT(RANK_UNWIND);
 /* A child of fork whose parent was resolving meanwhile: no address is looked up in it. */
 static bool unresolved;
-static char resolve_stack[RESOLVE_STACK] __attribute__((aligned(64)));
+ROOMY static char resolve_stack[RESOLVE_STACK] __attribute__((aligned(64)));
 
 /* --- once per return address, once per site ---------------------------------------------------------- */
 

@@ -147,7 +147,7 @@ static void read_environment(void)
 
 /* --- which file ----------------------------------------------------------------------------------- */
 
-static char found[PATH_MOST]; /* the file that is read, "" none */
+ROOMY static char found[PATH_MOST]; /* the file that is read, "" none */
 
 static bool try_file(const char *format, const char *a, const char *b)
 {
@@ -191,7 +191,7 @@ static void find_file(void)
 
 /* --- pools and rules ------------------------------------------------------------------------------ */
 
-static config_file loaded;
+ROOMY static config_file loaded;
 
 /* There even when a file replaces the rules: programs may push them by name. */
 static void define_builtin_pools(void)

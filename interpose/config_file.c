@@ -439,7 +439,7 @@ static void note_pool(const config_file *f, const config_pool *p)
 
 int config_check(const char *file)
 {
-    static config_file checked;
+    ROOMY static config_file checked;
     bool good = config_file_read(file, &checked);
     for (unsigned i = 0; good && i < rules_count(); i++) {
         note_rule(&checked, rules_get(i));

@@ -187,7 +187,7 @@ static symbol_text text_make(const char *raw)
 
 symbol_text symbol_text_keep(const char *raw)
 {
-    static struct text *texts[TEXT_BUCKETS];
+    ROOMY static struct text *texts[TEXT_BUCKETS];
     uint32_t hash = text_hash(raw);
     struct text **bucket = &texts[hash % TEXT_BUCKETS];
     for (struct text *t = *bucket; t; t = t->next)

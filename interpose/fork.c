@@ -198,7 +198,11 @@ static void child(void)
     raw_mask_set(now.mask);
 }
 
+/* What pthread_atfork calls; that one is linked in behind all else, and would have its pages brought in. */
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *handle);
+extern void *__dso_handle HIDDEN;
+
 void fork_boot(void)
 {
-    pthread_atfork(prepare, parent, child);
+    __register_atfork(prepare, parent, child, &__dso_handle);
 }

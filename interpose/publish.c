@@ -43,7 +43,7 @@ static const table_sizes least = {STATS_POOLS, 0, 0, 64, 2048};
 
 stats_header *published;
 
-static char static_area[STATIC_BYTES] __attribute__((aligned(128)));
+ROOMY static char static_area[STATIC_BYTES] __attribute__((aligned(128)));
 static struct stat file_id; /* which file our descriptor is */
 static int file_fd = -1;    /* -1: none, or closed by us */
 static bool shared;         /* the mapping is a file's: a fork would share it */

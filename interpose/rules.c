@@ -23,7 +23,7 @@ static int16_t *ids;              /* pool of each, or RULE_NO_POOL */
 static const char **asked_module; /* by rule: the module last compared with its pattern, and the answer */
 static bool *module_fits;
 static unsigned count;
-static uint16_t lists[LISTS_WORDS];
+ROOMY static uint16_t lists[LISTS_WORDS];
 static uint32_t lists_used = 1;
 
 bool rules_add(const rule *r)

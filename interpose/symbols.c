@@ -37,7 +37,7 @@ struct module {
     symbol_table tables[SOURCES];
 };
 
-static struct module modules[MODULES_MAX];
+ROOMY static struct module modules[MODULES_MAX];
 static unsigned module_count;
 static bool sealed;             /* no file may be opened any more */
 static uint32_t generation = 1; /* atomic: raised by symbols_forget */
@@ -50,7 +50,7 @@ void symbols_forget(void)
 /* The program's own path: the loader's list has "" for it. */
 static const char *program_path(void)
 {
-    static char path[4096];
+    ROOMY static char path[4096];
     int saved = errno;
     if (!*path) {
         ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);

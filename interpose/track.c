@@ -33,7 +33,7 @@ typedef struct track_shard {
     size_t used;
 } __attribute__((aligned(64))) track_shard;
 
-static track_shard shards[SHARDS];
+ROOMY static track_shard shards[SHARDS];
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 static uint64_t mix(uintptr_t address)

@@ -114,7 +114,7 @@ static void complain(const char *what, const walk *w, const full_walk *full)
 
 static void compare_resolving(void *arg)
 {
-    static full_walk full; /* the resolve lock's */
+    ROOMY static full_walk full; /* the resolve lock's */
     const verify_order *o = arg;
     const walk *w = o->walk;
     full.from = o->from;

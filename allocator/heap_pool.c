@@ -50,7 +50,7 @@ static pool_status judge_free_block(const block *b)
     uint32_t at = block_number(b) - z->first;
     if (!z->count || at >= z->high)
         return POOL_INVALID;
-    return z->free_map[at / 64] >> (at % 64) & 1 ? POOL_DOUBLE_FREE : POOL_INVALID;
+    return z->free_map[at / 64 * ZONE_MAPS] >> (at % 64) & 1 ? POOL_DOUBLE_FREE : POOL_INVALID;
 }
 
 static bool is_pending(const block *b, const void *p)

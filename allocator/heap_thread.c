@@ -170,9 +170,14 @@ HOT bool heap_free_other(heap_thread *me, void *p)
 
 /* --- upkeep ------------------------------------------------------------------------------------- */
 
+INLINE uint32_t zones_end(void)
+{
+    return (uint32_t)relaxed_load(&world.zones_end);
+}
+
 static void decay_zones(uint64_t now, bool force)
 {
-    for (uint32_t i = 0; i < (world.zoned ? WORLD_ZONES : 1); i++)
+    for (uint32_t i = 0; i < zones_end(); i++)
         if (world_zones[i].count)
             zone_decay(&world_zones[i], now, force);
 }
@@ -295,7 +300,7 @@ void heap_thread_park(heap_thread *t)
 void heap_fork_locks(lock_visit *visit)
 {
     visit(&threads_lock);
-    for (uint32_t i = 0; i < WORLD_ZONES; i++)
+    for (uint32_t i = 0; i < zones_end(); i++)
         if (world_zones[i].count)
             visit(&world_zones[i].lock);
     meta_fork_locks(visit);
@@ -313,7 +318,7 @@ static void forget_others(heap_thread *me)
 void heap_fork_child(heap_thread *me)
 {
     forget_others(me);
-    for (uint32_t i = 0; i < WORLD_ZONES; i++)
+    for (uint32_t i = 0; i < zones_end(); i++)
         if (world_zones[i].count && !lock_is_mine(&world_zones[i].lock))
             zone_abandon(&world_zones[i]);
     meta_fork_child();

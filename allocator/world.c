@@ -110,15 +110,16 @@ zone *world_zone(uint32_t heap_id, const char *name)
     if (z->count)
         return z;
     size_t words = (world.zone_blocks + 63) / 64;
-    uint64_t *maps = os_map(3 * words * sizeof(uint64_t));
+    uint64_t *maps = os_map(ZONE_MAPS * words * sizeof(uint64_t));
     if (!maps)
         return NULL;
     z->lock.rank = RANK_ZONE;
     uint32_t number = (uint32_t)(z - world_zones), colour = number * ZONE_COLOUR;
     z->first = number * world.zone_blocks + colour;
     z->free_map = maps;
-    z->young_map = maps + words;
-    z->old_map = maps + 2 * words;
+    z->young_map = maps + 1;
+    z->old_map = maps + 2;
+    atomic_raise(&world.zones_end, number + 1);
     z->count = world.zone_blocks - colour;
     /* once for all: what is committed later keeps the name of the reservation it is cut from */
     os_name_range((void *)(world.base + ((size_t)z->first << BLOCK_SHIFT)), (size_t)z->count << BLOCK_SHIFT,

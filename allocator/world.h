@@ -81,6 +81,8 @@ typedef struct block {
 } __attribute__((aligned(128))) block;
 _Static_assert(sizeof(block) == BLOCK_MAPS * sizeof(uint64_t) + 128, "the live bits and two cache lines");
 
+#define ZONE_MAPS 3u
+
 /* One heap's blocks. All fields under the lock. Block numbers are counted from `first`. */
 typedef struct zone {
     lock lock;
@@ -91,7 +93,9 @@ typedef struct zone {
     uint32_t low_free;  /* no free block below high lies under this */
     uint32_t dirty;     /* free blocks whose pages are still ours */
     uint64_t decayed_at;
-    uint64_t *free_map, *young_map, *old_map; /* bit a block: free; freed lately; freed before that */
+    /* bit a block: free; freed lately; freed before that. A word of each after the other (ZONE_MAPS), for few
+       zones need more than a page of them */
+    uint64_t *free_map, *young_map, *old_map;
 } zone;
 
 struct world {
@@ -102,9 +106,10 @@ struct world {
     size_t size;
     bool zoned; /* a zone for each heap; else all share zone 0 */
     uint32_t zone_blocks;
-    uint64_t grown;    /* atomic: bytes of blocks ever in use, all zones */
-    uint64_t taken;    /* atomic: bytes heaps have taken now, all heaps */
-    uint64_t decay_ns; /* age at which free blocks go back to the system */
+    uint64_t zones_end; /* atomic: the zones that were made lie below this one */
+    uint64_t grown;     /* atomic: bytes of blocks ever in use, all zones */
+    uint64_t taken;     /* atomic: bytes heaps have taken now, all heaps */
+    uint64_t decay_ns;  /* age at which free blocks go back to the system */
     bool huge_allowed;
     bool counts_bits; /* the processor has an instruction for it */
 };

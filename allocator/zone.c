@@ -25,7 +25,7 @@
 
 static bool bit_get(const uint64_t *map, uint32_t i)
 {
-    return map[i / 64] >> (i % 64) & 1;
+    return map[i / 64 * ZONE_MAPS] >> (i % 64) & 1;
 }
 
 /* Mask of the bits of word w that lie in [from, to). */
@@ -42,7 +42,7 @@ static uint64_t word_mask(uint32_t w, uint32_t from, uint32_t to)
 static void bits_set(uint64_t *map, uint32_t from, uint32_t to)
 {
     for (uint32_t w = from / 64; w <= (to - 1) / 64; w++)
-        map[w] |= word_mask(w, from, to);
+        map[w * ZONE_MAPS] |= word_mask(w, from, to);
 }
 
 /* Clears [from, to), returns how many were set. */
@@ -50,9 +50,9 @@ static uint32_t bits_clear(uint64_t *map, uint32_t from, uint32_t to)
 {
     uint32_t were = 0;
     for (uint32_t w = from / 64; w <= (to - 1) / 64; w++) {
-        uint64_t mask = word_mask(w, from, to);
-        were += count_ones(map[w] & mask);
-        map[w] &= ~mask;
+        uint64_t mask = word_mask(w, from, to), *word = &map[w * ZONE_MAPS];
+        were += count_ones(*word & mask);
+        *word &= ~mask;
     }
     return were;
 }
@@ -61,9 +61,9 @@ static uint32_t bits_clear(uint64_t *map, uint32_t from, uint32_t to)
 static uint32_t next_bit(const uint64_t *map, uint32_t from, uint32_t to, bool value)
 {
     for (uint32_t w = from / 64; from < to && w <= (to - 1) / 64; w++) {
-        uint64_t word = (value ? map[w] : ~map[w]) & word_mask(w, from, to);
-        if (word)
-            return w * 64 + (uint32_t)__builtin_ctzll(word);
+        uint64_t word = map[w * ZONE_MAPS], found = (value ? word : ~word) & word_mask(w, from, to);
+        if (found)
+            return w * 64 + (uint32_t)__builtin_ctzll(found);
     }
     return to;
 }
@@ -279,11 +279,10 @@ uint32_t zone_take_apart(zone *z, uint32_t blocks)
 
 void zone_abandon(zone *z)
 {
-    size_t words = (world.zone_blocks + 63) / 64, used = (z->committed + 63) / 64;
-    z->young_map = z->free_map + words; /* they may have been about to change places */
-    z->old_map = z->free_map + 2 * words;
-    for (unsigned map = 0; map < 3; map++)
-        memset(z->free_map + map * words, 0, used * sizeof *z->free_map);
+    size_t used = (z->committed + 63) / 64;
+    z->young_map = z->free_map + 1; /* they may have been about to change places */
+    z->old_map = z->free_map + 2;
+    memset(z->free_map, 0, used * ZONE_MAPS * sizeof *z->free_map);
     count_dirty(z, -(int32_t)z->dirty);
     z->high = z->low_free = z->committed;
 }
@@ -305,9 +304,9 @@ bool zone_check(zone *z)
 {
     uint32_t dirty = 0;
     for (uint32_t w = 0; w <= z->high / 64 && z->count; w++) {
-        uint64_t young = z->young_map[w], old = z->old_map[w];
+        uint64_t young = z->young_map[w * ZONE_MAPS], old = z->old_map[w * ZONE_MAPS];
         dirty += count_ones(young | old);
-        if ((young & old) || ((young | old) & ~z->free_map[w])) {
+        if ((young & old) || ((young | old) & ~z->free_map[w * ZONE_MAPS])) {
             message(MESSAGE_FATAL, "zone of block %u: maps disagree at block %u", z->first, w * 64);
             return false;
         }

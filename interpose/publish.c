@@ -189,8 +189,6 @@ static void fill_header(stats_header *h)
     const char *called = raw_called_name();
     strncpy(h->program, *called ? called : glob_basename(h->exe), sizeof h->program - 1);
     strncpy(h->library, POOLMEM_VERSION, sizeof h->library - 1);
-    for (uint32_t i = 0; i < STATS_POOLS; i++)
-        stats_sites(h)[i].pool = i;
     h->site_count = STATS_POOLS;
     h->string_bytes = 1;
     h->module_count = h->module_max ? 1 : 0; /* row 0: no known module */

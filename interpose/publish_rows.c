@@ -310,6 +310,7 @@ void publish_pool(uint32_t id, const char *name, uint32_t parent, pool_kind kind
     if (id >= h->pool_max)
         return;
     stats_pool *p = &stats_pools(h)[id];
+    stats_sites(h)[id].pool = id;
     strncpy(p->name, name, POOL_NAME_MAX);
     p->parent = parent;
     p->kind = (uint8_t)kind;

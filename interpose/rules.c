@@ -6,7 +6,7 @@
  * place of its list. The first rule without such conditions ends the search.
  *
  * Invariants: (1) lists only grow, and a verdict is made after its list, so reading needs no lock;
- * (2) the place 0 of `lists` is not used: 0 means no list; (3) ids[i] belongs to list[i].
+ * (2) the place 0 of `lists` is not used: 0 means no list.
  * Locking: built at boot by one thread; rules_verdict under the resolve lock; rules_decide needs none.
  * Cost: a verdict some us for a hundred rules, once an address; a decision a few ns a conditional rule.
  */
@@ -18,30 +18,25 @@
 
 enum { LIST_END = 0xffff, LISTS_WORDS = 32768, LIST_MOST = 64 };
 
-static const rule **list;         /* RULES_MAX places, mapped when the first rule comes */
-static int16_t *ids;              /* pool of each, or RULE_NO_POOL */
-static const char **asked_module; /* by rule: the module last compared with its pattern, and the answer */
-static bool *module_fits;
+typedef struct listed {
+    const rule *rule;
+    const char *asked_module; /* the module last compared with its pattern, and the answer */
+    int16_t id;               /* of its pool, or RULE_NO_POOL */
+    bool fits_module;
+} listed;
+
+static listed *list; /* RULES_MAX places, mapped when the first rule comes */
 static unsigned count;
 ROOMY static uint16_t lists[LISTS_WORDS];
 static uint32_t lists_used = 1;
 
 bool rules_add(const rule *r)
 {
-    if (!list) {
-        char *memory = os_map(RULES_MAX * (sizeof *list + sizeof *asked_module + sizeof *ids + sizeof(bool)));
-        if (!memory)
-            return false;
-        asked_module = (const char **)(memory + RULES_MAX * sizeof *list);
-        ids = (int16_t *)(asked_module + RULES_MAX);
-        module_fits = (bool *)(ids + RULES_MAX);
-        list = (const rule **)memory;
-    }
+    if (!list && !(list = os_map(RULES_MAX * sizeof *list)))
+        return false;
     if (count == RULES_MAX)
         return false;
-    ids[count] = RULE_NO_POOL;
-    asked_module[count] = NULL;
-    list[count++] = r;
+    list[count++] = (listed){.rule = r, .id = RULE_NO_POOL};
     return true;
 }
 
@@ -64,16 +59,17 @@ unsigned rules_count(void)
 
 const rule *rules_get(unsigned index)
 {
-    return list[index];
+    return list[index].rule;
 }
 
 void rules_bind(int (*pool_of)(const char *name))
 {
     for (unsigned i = 0; i < count; i++) {
-        if (i && strcmp(list[i]->pool, list[i - 1]->pool) == 0)
-            ids[i] = ids[i - 1];
-        else if (strcmp(list[i]->pool, RULE_PASS_NAME) != 0)
-            ids[i] = (int16_t)pool_of(list[i]->pool);
+        const char *pool = list[i].rule->pool;
+        if (i && strcmp(pool, list[i - 1].rule->pool) == 0)
+            list[i].id = list[i - 1].id;
+        else if (strcmp(pool, RULE_PASS_NAME) != 0)
+            list[i].id = (int16_t)pool_of(pool);
     }
 }
 
@@ -84,24 +80,24 @@ static bool depends_on_call(const rule *r)
 }
 
 /* Most addresses asked about one after the other are in one module: each rule keeps its last answer. */
-static bool fits_module(unsigned i, const char *module)
+static bool fits_module(listed *l, const char *module)
 {
-    if (asked_module[i] != module) {
-        asked_module[i] = module;
-        module_fits[i] = *module && glob_match_path(list[i]->module, module);
+    if (l->asked_module != module) {
+        l->asked_module = module;
+        l->fits_module = *module && glob_match_path(l->rule->module, module);
     }
-    return module_fits[i];
+    return l->fits_module;
 }
 
 /* Whether the conditions on the code address hold; an address range is looked up like a symbol, by the byte
    before the return address. */
-static bool fits_frame(unsigned i, const symbol_info *s)
+static bool fits_frame(listed *l, const symbol_info *s)
 {
-    const rule *r = list[i];
+    const rule *r = l->rule;
     if (r->addr_module && (s->offset <= r->addr_start || s->offset > r->addr_end ||
                            !glob_match_path(r->addr_module, s->module)))
         return false;
-    if (r->module && !fits_module(i, s->module))
+    if (r->module && !fits_module(l, s->module))
         return false;
     return !r->symbol || (s->name && glob_match(r->symbol, s->name));
 }
@@ -137,10 +133,10 @@ verdict rules_verdict(const symbol_info *s)
     uint16_t conditional[LIST_MOST + 1];
     uint32_t n = 0;
     for (unsigned i = 0; i < count; i++) {
-        if (!fits_frame(i, s))
+        if (!fits_frame(&list[i], s))
             continue;
-        if (!depends_on_call(list[i])) {
-            v.pool = ids[i];
+        if (!depends_on_call(list[i].rule)) {
+            v.pool = list[i].id;
             break;
         }
         if (n < LIST_MOST)
@@ -157,8 +153,8 @@ int rules_decide(verdict v, entry_id entry, size_t size, unsigned depth)
 {
     if (v.conditional)
         for (const uint16_t *at = &lists[v.conditional]; *at != LIST_END; at++)
-            if (fits_call(list[*at], entry, size, depth))
-                return ids[*at];
+            if (fits_call(list[*at].rule, entry, size, depth))
+                return list[*at].id;
     return v.pool;
 }
 
@@ -166,7 +162,7 @@ bool rules_by_size(verdict v)
 {
     if (v.conditional)
         for (const uint16_t *at = &lists[v.conditional]; *at != LIST_END; at++)
-            if (list[*at]->size_min || list[*at]->size_max != SIZE_MAX)
+            if (list[*at].rule->size_min || list[*at].rule->size_max != SIZE_MAX)
                 return true;
     return false;
 }

@@ -48,7 +48,8 @@ Test(publish, header_is_whole)
     cr_assert_eq(memcmp(published->magic, STATS_MAGIC, 8), 0);
     cr_assert_eq(published->pid, (uint32_t)getpid());
     cr_assert_eq(published->site_count, STATS_POOLS);
-    cr_assert_eq(stats_sites(published)[7].pool, 7);
+    publish_pool(7, "Seventh", 0, POOL_HEAP, OVER_WARN, 0);
+    cr_assert_eq(stats_sites(published)[7].pool, 7, "its base site");
     cr_assert_eq(published->address, (uintptr_t)published);
     cr_assert_leq(published->tallies_at + published->tally_max * sizeof(stats_tally), published->bytes);
     cr_assert_str_eq(stats_string(published, 0), "");

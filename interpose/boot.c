@@ -110,6 +110,7 @@ __attribute__((destructor(101))) static void go_exit(void)
     if (boot_now != BOOT_LIVE)
         return;
     boot_now = BOOT_EXIT;
+    config_say_unmatched();
     if (config_now.exit_report)
         request_report(REASON_EXIT);
 }

@@ -243,6 +243,19 @@ static void say_rules(void)
     }
 }
 
+static void say_unmatched(const rule *r)
+{
+    char line[512];
+    rule_format(r, line, sizeof line);
+    complain(loaded.path, r->line, "note: matched no caller: %s", line);
+}
+
+void config_say_unmatched(void)
+{
+    if (config_now.verbose)
+        rules_unmatched(say_unmatched);
+}
+
 void config_load(void)
 {
     int saved = errno;

@@ -24,6 +24,9 @@ extern config config_now;
    must not need malloc to succeed. */
 void config_load(void);
 
+/* Says, where warnings are asked for, which rules of the file have matched no caller: at the end. */
+void config_say_unmatched(void);
+
 /* Reads a file as config_load would and says every error, or, of a good file, what may not be meant; for
    `poolmem check`. Returns how many errors. */
 int config_check(const char *file);

@@ -48,6 +48,8 @@ const rule *rules_get(unsigned index);
 /* Gives every rule the id of its pool; `pool_of` returns -1 for a pool that cannot be had (the rule then
    names none). Verdicts may be asked for afterwards. */
 void rules_bind(int (*pool_of)(const char *name));
+/* Tells the rules of a file that have matched no frame of any caller so far. */
+void rules_unmatched(void (*tell)(const rule *r));
 
 /* builtin_rules.c */
 extern const rule builtin_rules[];

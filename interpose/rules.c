@@ -23,6 +23,7 @@ typedef struct listed {
     const char *asked_module; /* the module last compared with its pattern, and the answer */
     int16_t id;               /* of its pool, or RULE_NO_POOL */
     bool fits_module;
+    bool matched; /* some frame */
 } listed;
 
 static listed *list; /* RULES_MAX places, mapped when the first rule comes */
@@ -71,6 +72,13 @@ void rules_bind(int (*pool_of)(const char *name))
         else if (strcmp(pool, RULE_PASS_NAME) != 0)
             list[i].id = (int16_t)pool_of(pool);
     }
+}
+
+void rules_unmatched(void (*tell)(const rule *r))
+{
+    for (unsigned i = 0; i < count; i++)
+        if (list[i].rule->line && !list[i].matched)
+            tell(list[i].rule);
 }
 
 static bool depends_on_call(const rule *r)
@@ -135,6 +143,7 @@ verdict rules_verdict(const symbol_info *s)
     for (unsigned i = 0; i < count; i++) {
         if (!fits_frame(&list[i], s))
             continue;
+        list[i].matched = true;
         if (!depends_on_call(list[i].rule)) {
             v.pool = list[i].id;
             break;

@@ -17,12 +17,13 @@
 #include "heap.h"
 #include "fatal.h"
 #include "heap_private.h"
+#include "os.h"
 
 #include <string.h>
 
 #define CARVE_STEP ((uint32_t)4096)
 
-enum { HEAD_FREES = 1024, FULL_PART = 32 /* of a block's fragments */ };
+enum { BLOCK_PAGES = BLOCK_SIZE / OS_PAGE, HEAD_FREES = 1024, FULL_PART = 32 /* of a block's fragments */ };
 
 void *const no_fragment;
 struct block no_block = {.free = FREE_END};
@@ -289,11 +290,13 @@ static void give_to_zone(heap *h, block *b)
 static void release(front *f, block *b)
 {
     front_uncharge(f, b->carved);
+    f->ahead[b->class_id] -= f->ahead[b->class_id] != 0;
     relaxed_store(&b->quick, NULL);
     relaxed_store(&b->owner, NULL);
     b->carved = 0;
     if (f->spares < SPARES_MAX) {
         b->next = f->spare;
+        b->ready = BLOCK_PAGES;
         f->spare = b;
         f->spares++;
         return;
@@ -348,6 +351,21 @@ void front_trim(front *f)
     front_settle(f);
 }
 
+/* Has pages made in good time, the more at once the more blocks the class has: what is made and never used
+   stays a small part of what the class holds, and a fault for each page costs several times as much. */
+static void make_ready(const front *f, block *b, uint32_t end)
+{
+    uint32_t from = b->ready, most = from + f->ahead[b->class_id], need = (end + OS_PAGE - 1) / OS_PAGE;
+    if (need <= from || b->size > OS_PAGE || f->ahead[b->class_id] < 2)
+        return;
+    if (most < need)
+        most = need;
+    if (most > BLOCK_PAGES)
+        most = BLOCK_PAGES;
+    os_populate(block_start(b) + from * OS_PAGE, (most - from) * OS_PAGE);
+    b->ready = (uint8_t)most;
+}
+
 /* More fragments from the untouched part; the list must be empty. False: a limit refuses. */
 static heap *carve(block *b, bool last)
 {
@@ -356,6 +374,7 @@ static heap *carve(block *b, bool last)
     heap *refuser = front_charge(b->front, end - b->carved, last);
     if (refuser)
         return refuser;
+    make_ready(b->front, b, end);
     char *start = block_start(b), *p = start + b->carved, *final = start + end - b->size;
     for (; p < final; p += b->size)
         *(void **)p = p + b->size;
@@ -376,13 +395,14 @@ static block *take_block(front *f)
         return b;
     }
     heap *h = f->heap;
-    bool zeroed;
+    bool zeroed = true;
     bool entered = zone_enter(h->zone);
     uint32_t n = entered ? zone_take(h->zone, 1, 1, &zeroed) : zone_take_apart(h->zone, 1);
     b = n == UINT32_MAX ? NULL : &world.records[n];
     if (b) {
         relaxed_store(&b->heap, (uint16_t)h->id);
         b->kind = BLOCK_FRAGMENTS;
+        b->ready = zeroed ? 0 : BLOCK_PAGES;
     }
     if (entered)
         lock_drop(&h->zone->lock);
@@ -404,6 +424,7 @@ static block *fresh_block(front *f, unsigned c)
     b->class_id = (uint8_t)c;
     b->until_look = (int32_t)(b->limit / size);
     b->front = f;
+    f->ahead[c] += f->ahead[c] < BLOCK_PAGES;
     front_link(f, b);
     block_set_quick(b, f->owner);
     __atomic_store_n(&b->owner, f->owner, __ATOMIC_RELEASE);

@@ -69,6 +69,7 @@ typedef struct front {
     struct block *full;  /* blocks that had nothing to give when last asked */
     struct block *spare; /* empty blocks kept for any class, linked by next */
     uint32_t spares;
+    uint8_t ahead[CLASS_COUNT];  /* pages to have made at once: blocks held of the class, about */
     stash *stash[LARGE_CLASSES]; /* NULL: none yet */
 } front;
 

@@ -13,7 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #define SLOTS 2000
 
@@ -252,6 +257,14 @@ Test(heap, a_fragment_freed_twice_at_once_is_taken_back_once)
     cr_assert_eq(put(beside), POOL_OK);
 }
 
+static bool populates(void)
+{
+    void *page = os_map(OS_PAGE);
+    bool can = page && madvise(page, OS_PAGE, MADV_POPULATE_WRITE) == 0;
+    os_unmap(page, OS_PAGE);
+    return can;
+}
+
 static uintptr_t hashed_page(const void *p)
 {
     return (uintptr_t)p % MIB(256) / OS_PAGE;
@@ -266,6 +279,36 @@ Test(heap, first_blocks_and_their_records_keep_out_of_each_others_way)
     cr_assert_neq(hashed_page(other), hashed_page(block_of(other)));
     cr_assert_neq(hashed_page(one), hashed_page(pending_word(block_of(one), one)));
     cr_assert_neq(hashed_page(block_of(one)), hashed_page(pending_word(block_of(one), one)));
+}
+
+/* Pages of the block of p that are there. */
+static unsigned pages_there(const void *p)
+{
+    unsigned char there[BLOCK_SIZE / OS_PAGE];
+    unsigned n = 0;
+    cr_assert_eq(mincore(block_start(block_of(p)), BLOCK_SIZE, there), 0);
+    for (size_t i = 0; i < sizeof there; i++)
+        n += there[i] & 1;
+    return n;
+}
+
+/* What is made ahead and not used is a small part of what the class holds, and a class of few blocks has
+   nothing made ahead. */
+Test(heap, pages_are_made_ahead_as_a_class_grows)
+{
+    enum { SMALL = 64, IN_BLOCK = BLOCK_SIZE / SMALL, MANY = 30 };
+    if (!populates())
+        cr_skip_test("this system makes no pages on demand");
+    cr_assert_eq(pages_there(get(&root, SMALL)), 1, "the first block");
+    void *p = NULL;
+    for (unsigned blocks = 1; blocks < MANY; blocks++) {
+        for (unsigned i = 0; i < IN_BLOCK; i++)
+            p = get(&root, SMALL);
+        unsigned most = blocks + 1 < BLOCK_SIZE / OS_PAGE ? blocks + 1 : BLOCK_SIZE / OS_PAGE;
+        cr_assert_eq(pages_there(p), most, "block %u has %u pages", blocks + 1, pages_there(p));
+    }
+    cr_assert_eq(pages_there(get(&root, 2 * SMALL)), 1, "another class");
+    cr_assert_eq(pages_there(get(&child, SMALL)), 1, "another pool");
 }
 
 enum { KIB_IN_BLOCK = 64 }; /* fragments of 1 KiB */

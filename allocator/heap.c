@@ -4,6 +4,7 @@
  * free again or empty, and who pays for it.
  *
  *   carve     the untouched rest of a block becomes fragments, a page's worth at a time
+ *   ready     pages that are carved next are made ahead, as many at once as the class has blocks
  *   charge    carved bytes are taken from the heap and from every ancestor, against their limits
  *   count     a block's live bytes enter the heap's estimate (and its peak) whenever the block changes state
  *

@@ -342,7 +342,7 @@ void front_trim(front *f)
     for (unsigned c = 0; c < CLASS_COUNT; c++) {
         for (block *b = f->bin[c], *next; b && b != &no_block; b = next) {
             next = b->next;
-            if (count_block(b))
+            if (count_block(b) || b->stashed) /* the latter: on its way home, further out on the stack */
                 continue;
             front_unlink(f, b);
             release(f, b);

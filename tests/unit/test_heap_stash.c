@@ -6,6 +6,7 @@
 #include "heap.h"
 #include "heap_private.h"
 #include "heap_stats.h"
+#include "seeded.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -243,4 +244,29 @@ Test(heap_stash, what_a_signal_handler_took_meanwhile_is_passed_over)
     cr_assert_eq(get(&root, SIZE), q, "the entry before it");
     cr_assert_neq(get(&root, SIZE), p);
     cr_assert_eq(figures(&root).live_blocks, 3);
+}
+
+/* The clock is looked at when a block is, also when that is looked at because something goes home to it: all
+   that is empty goes then, but for the blocks of what is still on its way. Sizes of one to many a block, all
+   that lives keeps its content. */
+Test(heap_stash, a_trim_in_the_midst_of_a_spill_leaves_what_is_on_its_way)
+{
+    enum { SLOTS = 100, ROUNDS = 20000 };
+    static unsigned char *held[SLOTS];
+    uint64_t random = seeded_first("trim in a spill");
+    world.decay_ns = 0; /* every look at the clock trims */
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        size_t size = SMALL_MAX + 1 + seeded_below(&random, FRAGMENT_MAX - SMALL_MAX);
+        unsigned first = seeded_below(&random, SLOTS), end = first + seeded_below(&random, SLOTS - first + 1);
+        for (unsigned i = first; i < end; i++) {
+            if (held[i]) {
+                cr_assert(held[i][0] == i && held[i][SMALL_MAX] == i);
+                cr_assert_eq(put(held[i]), POOL_OK);
+            }
+            held[i] = round % 2 ? NULL : get(&root, size);
+            if (held[i])
+                held[i][0] = held[i][SMALL_MAX] = (unsigned char)i;
+        }
+    }
+    cr_assert(heap_check(&root, heap_thread_self()));
 }

@@ -16,11 +16,11 @@
  * Either way misuse of it is seen as ever.
  * A signal handler may come in anywhere and free and ask too. Entries beyond the count are 0, one is read
  * before it is taken out, and what is not as the entry says is passed over: so a take serves none twice,
- * whatever the handler left behind; at worst a fragment is forgotten. A spill is not yet as careful: a handler
- * that frees while it moves entries may spill the same ones. Invariants: (1) blocks of large classes are
- * never quick, so each free comes here; (2) block.stashed counts a block's fragments in its owner's stash,
- * and a block that has some is not given away; (3) a thread that parks has an empty one. Locking: none. Cost:
- * another's fragment a locked bit operation each way. Read next: heap_thread.c.
+ * whatever the handler left behind; at worst a fragment is forgotten. A spill is not yet as careful: a
+ * handler that frees while it moves entries may spill the same ones. Invariants: (1) blocks of large classes
+ * are never quick, so each free comes here; (2) block.stashed counts a block's fragments in its owner's
+ * stash, and a block that has some is not given away; (3) a thread that parks has an empty one. Locking:
+ * none. Cost: another's fragment a locked bit operation each way. Read next: heap_thread.c.
  */
 #include "heap.h"
 #include "heap_private.h"

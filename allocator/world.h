@@ -64,7 +64,7 @@ typedef struct block {
     uint8_t kind;              /* Z block_kind */
     uint8_t full;              /* O in the list of full ones */
     uint8_t stashed;           /* O free fragments that are not in its list but at its front's hand */
-    uint8_t ready;             /* O pages at its start that are known to be there */
+    uint8_t ready;             /* O pages at its start that need not be made ahead any more */
 
     struct heap_thread *owner
         __attribute__((aligned(64))); /* O who may use the lines above; NULL: no fragments */
